@@ -152,7 +152,7 @@ class Engine(KnowledgeOperations):
 
     @internal
     def part(self, kind: type[_P]) -> _P | None:
-        """What a plug-in brought, by its class; None where its settings do not ask for it."""
+        """Return a plug-in's part by its class; None if the settings do not enable it."""
         return next((part for part in self._parts if isinstance(part, kind)), None)
 
     def _hear(self, run_id: RunId, event: Event) -> None:
@@ -181,7 +181,7 @@ class Engine(KnowledgeOperations):
 
         Without a config it is the default one of the settings. ``run_id`` is for a caller that
         has to know the id before the run exists; it must be unused. ``attachments`` are what :meth:`read_attachment`
-        gave, or what somebody made of it. Raises ``InvalidQuestion``, ``InvalidConfig``, ``AttachmentError`` and
+        gave, or a person's correction. Raises ``InvalidQuestion``, ``InvalidConfig``, ``AttachmentError`` and
         ``TooManyRuns``.
         """
         config = config or self.settings.defaults_of_runs.of()
@@ -247,7 +247,7 @@ class Engine(KnowledgeOperations):
 
     @needs("viewer")
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
-        """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).
+        """List warnings before a run starts, such as a threshold that no round can reach (QL-08).
 
         Raises ``UnknownCollection`` and what else makes the run impossible.
         """
@@ -339,7 +339,7 @@ class Engine(KnowledgeOperations):
 
     @needs("viewer")
     def tags(self) -> dict[str, int]:
-        """How many runs have each tag, in alphabetical order."""
+        """Count the runs of each tag, in alphabetical order."""
         return self._store.tags(acting())
 
     @needs("admin", log=N_("Run deleted"))
@@ -353,7 +353,7 @@ class Engine(KnowledgeOperations):
 
     @needs("viewer")
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
-        """What ``record``'s question would have done under ``config``; no calls."""
+        """Return what ``record``'s question would have done under ``config``, without a model call."""
         return what_if(record, config)
 
     @needs("viewer")
@@ -433,7 +433,7 @@ class Engine(KnowledgeOperations):
 
     @needs("viewer")
     def ollama(self, *, fresh: bool = False) -> OllamaStatus:
-        """What Ollama offers on this machine; looked up again at most every half minute unless ``fresh``."""
+        """Return the state of Ollama on this machine, at most half a minute old unless ``fresh``."""
         return self._loop.call(self.resources.ollama(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
 
     @needs("viewer")
@@ -444,7 +444,7 @@ class Engine(KnowledgeOperations):
     @property
     @needs("viewer")
     def faults(self) -> tuple[Fault, ...]:
-        """What went wrong apart from any run and is not over, e.g. a disk that is full: newest last."""
+        """Current faults outside any run, e.g. a full disk: newest last."""
         return tuple(fault for fault in self.noted_faults if not fault.over_since)
 
     @property

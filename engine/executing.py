@@ -24,8 +24,8 @@ _CLOSING_S = 10.0
 class Block:
     """A part of a job, as plain values that travel to another process.
 
-    Whoever does it must expect that it was done before, or is being done elsewhere by a worker that was given up: what
-    comes of it is kept under a key, and the second time changes nothing.
+    The performer must expect that it was done before, or is being done by a worker that was given up: the
+    result is kept under a key, and the second time changes nothing.
     """
 
     key: str
@@ -37,7 +37,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """What came of one block."""
+    """Result of one block."""
 
     key: str
     value: Plain = None
@@ -62,11 +62,11 @@ class Performer(Protocol):
 
 
 class Executor(Protocol):
-    """Has blocks done, and yields what came of each; one job at a time."""
+    """Runs blocks, and yields each result; one job at a time."""
 
     @property
     def at_once(self) -> int:
-        """How many blocks it has in hand at most: given out, and not yet taken from it as done."""
+        """Maximum number of blocks in hand: handed out and not yet taken back as done."""
 
     @property
     def workers(self) -> int | None:
@@ -79,7 +79,7 @@ class Executor(Protocol):
     def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
         """Take blocks one by one as there is room for them, and yield each once it is done, in any order.
 
-        The keys must differ. After :meth:`stop`, what was not begun is left out. Whoever leaves the iteration early
+        The keys must differ. After :meth:`stop`, blocks not yet started are left out. Leaving the iteration early
         stops what is under way. Raises a ``WorkbenchError`` where no more can be done.
         """
 
@@ -92,7 +92,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a performer is made in another process."""
+    """Instructions for building a performer in another process."""
 
     factory: str
     """``package.module:function``, which is given the ``Engine`` of that process and the arguments by name."""
@@ -100,7 +100,7 @@ class Recipe:
 
 
 def performed(performer: Performer, block: Block) -> Performed:
-    """What comes of a block, no matter what its performer raises."""
+    """Return the result of a block, also if its performer raises."""
     try:
         value, data = performer.perform(block)
     except WorkbenchError as error:

@@ -1,4 +1,4 @@
-"""What this machine has (:class:`Settings`): paths, addresses and limits; of runs, the file with their defaults."""
+"""Settings of this machine (:class:`Settings`): paths, addresses and limits; for runs, the file of defaults."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ class Settings(BaseSettings):
     @field_validator("allowed_hosts")
     @classmethod
     def _loopback_of_both_kinds(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        """Where 127.0.0.1 is listed, ``::1`` is the same machine by the other kind of address."""
+        """Add ``::1`` if 127.0.0.1 is listed: both are this machine."""
         return (*values, "::1") if "127.0.0.1" in values and not {"::1", "[::1]"} & {*values} else values
 
     @field_validator("allowed_origins")
@@ -355,7 +355,7 @@ class Settings(BaseSettings):
 
     @property
     def defaults_of_runs(self) -> Defaults:
-        """What a run is asked to do where nobody says (BE-07)."""
+        """Default settings of a run (BE-07)."""
         return self._defaults
 
     @property
@@ -369,7 +369,7 @@ class Settings(BaseSettings):
 
     @property
     def store_space(self) -> str:
-        """What tells the collections of this store from those of the same name elsewhere; empty for the embedded one.
+        """Identity of this store, as others may have collections of the same name; empty for the embedded one.
 
         A database of a server is a space of its own.
         """
@@ -377,7 +377,7 @@ class Settings(BaseSettings):
 
     @property
     def address(self) -> str:
-        """Where the app listens, as an address."""
+        """Address of the app."""
         return f"http://{_in_address(self.host)}:{self.port}"
 
     def reached_at(self, port: int | None = None) -> str:
@@ -392,7 +392,7 @@ class Settings(BaseSettings):
         return tuple(address for address in (self.milvus_uri, *further) if address)
 
     def known_address(self, address: str) -> str:
-        """That of the ``known_addresses`` for the same server, of the same scheme where one has it; else empty."""
+        """Return the ``known_addresses`` entry for the same server, of the same scheme if possible; else empty."""
         found = [known for known in self.known_addresses if same_server(known, address)]
         scheme = address.strip().lower().partition("://")[0]
         return next((known for known in found if known.startswith(f"{scheme}://")), found[0] if found else "")

@@ -23,7 +23,7 @@ PACKAGE = "rag_workbench" if INSTALLED else "engine"
 
 
 def _home_folder() -> Path | None:
-    """Where a program keeps what is its own on this system; None where the user has no home."""
+    """Return the folder for programs' own data on this system; None if the user has no home."""
     named = os.environ.get({"win32": "LOCALAPPDATA", "darwin": ""}.get(sys.platform, "XDG_DATA_HOME"), "")
     beside = {"win32": "AppData/Local", "darwin": "Library/Application Support"}.get(sys.platform, ".local/share")
     try:
@@ -60,7 +60,7 @@ def install_command(packages: str) -> str:
 
 
 def installed_from() -> str:
-    """What this program was installed from: its name, or the address of a wheel or folder."""
+    """Return the origin of this installation: its name, or the address of a wheel or folder."""
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import urlsplit
     from urllib.request import url2pathname

@@ -186,7 +186,7 @@ def _passage(result: Any) -> StoredPassage | None:
 
 
 def _same_address(address: str) -> str:
-    """What two spellings of one address have in common."""
+    """Normalise an address, so that two spellings of it compare equal."""
     parts = _split(address)
     if parts is None:
         return address

@@ -73,7 +73,7 @@ def check_secrets() -> None:
 
 
 def sign_in_asked(engine: Engine) -> SignIn | None:
-    """How people sign in from now on; None where the secrets do not ask for it. Raises ``InvalidSettings``."""
+    """Set up sign-in; None if the secrets do not ask for it. Raises ``InvalidSettings``."""
     found = sign_in(engine)
     if found is None and get_secrets_auth_section():
         raise InvalidSettings.sign_in_missing()

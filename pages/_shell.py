@@ -1,6 +1,6 @@
 """The frame around every page: navigation, language, theme and the badge of built-in roles.
 
-It lives beside the pages and not above them: a main script with a ``pages`` folder beside it lets Streamlit
+It is next to the pages and not above them: a main script with a ``pages`` folder beside it lets Streamlit
 open those pages without this frame.
 """
 
@@ -35,7 +35,7 @@ def _language() -> Words:
     preferred = ui_language((st.context.locale or "").lower()[:2])
     with st.container(key="top", horizontal=True, vertical_alignment="center"):
         st.session_state["top_hint"] = st.container(key="trouble", width="content")
-        # Pages put the badge of built-in roles beside the language.
+        # Pages put the badge of built-in roles next to the language.
         st.session_state["top_bar"] = st.container(key="badge", width="content")
         take_from_url("lang", preferred, lambda code: code in LANGUAGES)
         chosen = st.segmented_control(
@@ -54,7 +54,7 @@ def _language() -> Words:
 
 
 def known() -> Person | None:
-    """Who looks at the page; None for somebody who has to sign in first."""
+    """Return the current user; None if they must sign in first."""
     try:
         return acting()
     except NotSignedIn:

@@ -160,7 +160,7 @@ def collections() -> list[CollectionChoice]:
 
 
 def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) -> None:
-    """What to do next, where no question of the set has a finished run."""
+    """Show the next step if no question of the set has a finished run."""
     if not engine.ready:
         opening(engine, words)
     with st.container(border=True, key="tune_empty"):
@@ -230,7 +230,7 @@ def apply_button(config: RunConfig) -> None:
 
 
 def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: RunConfig) -> str:
-    """What the figures rest on, and what is unknown in them: one line."""
+    """Show the basis of the figures, and what is unknown in them: one line."""
     total, unknown, failed = len(shown), int(evaluation.unknown_n[AFTER]), len(shown.evidence.failed)
     parts = [
         words.count(
@@ -268,7 +268,7 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
 
 
 def all_unknown(config: RunConfig, gathering: Gathering) -> None:
-    """Why the settings lead nowhere that a run has been, and the way back."""
+    """Explain why the settings lead nowhere a run has been, and the way back."""
     gathered = gathering.config
     names = [name for name in differing(config, gathered) if name not in COLUMNS and name != "grade_probe"]
     with st.container(border=True, key="tune_all_unknown"):

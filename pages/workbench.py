@@ -85,7 +85,7 @@ def page() -> None:
 
 
 def before_a_run(config: RunConfig) -> None:
-    """Where the answer will stand: what the loop does, questions to try, and what a run may cost."""
+    """Fill the answer's place before a run: what the loop does, suggested questions, and a run's possible cost."""
     with st.container(key="before"):
         beside = st.columns(ANSWER_AND_WHAT_IF, gap="medium")
         with beside[0]:
@@ -107,7 +107,7 @@ def before_a_run(config: RunConfig) -> None:
 
 
 def nothing_to_search(collection: str) -> None:
-    """Where the collection that is chosen has no passages: the way to put some in."""
+    """Show how to add passages if the chosen collection has none."""
     sizes = {item.name: item.passages for item in collection_choices()}
     if sizes.get(collection, 1):
         return
@@ -163,7 +163,7 @@ def settings(record: RunRecord | None) -> Chosen:
     )
     chosen = config_panel(words, collection_choices(), note, surroundings)
     if record is not None:
-        # Before any run it stands beside the question.
+        # Before any run it stands next to the question.
         budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
     if chosen.look_again:
         st.session_state["look_again_now"] = True
@@ -172,14 +172,14 @@ def settings(record: RunRecord | None) -> Chosen:
 
 
 def prices(config: RunConfig, record: RunRecord | None) -> CostModel:
-    """What single steps cost, as the open run or the newest ones measured them; looked up when models or run change."""
+    """Return the cost of single steps, as measured by the open run or the newest; updated with models and run."""
     finished = None if record is None or record.active else record
     asked = (config.workflow, config.models, finished.id if finished else "")
     return remembered("prices", asked, lambda: measured_costs(recent_records(engine, finished, _MEASURED_BY), config))
 
 
 def collection_choices() -> list[CollectionChoice]:
-    """What can be searched; nothing until the knowledge base is open, which the page says beside the question."""
+    """List the searchable collections; empty until the knowledge base is open, which the page says."""
     if not engine.ready:
         return []
     try:
@@ -190,7 +190,7 @@ def collection_choices() -> list[CollectionChoice]:
 
 
 def is_here(collection: str) -> bool:
-    """Whether a collection can be asked by this name; also where that cannot be learned, and for an empty name."""
+    """Return whether a collection can be asked by this name; also if unknown, and for an empty name."""
     if collection in ("", SAMPLE_COLLECTION):
         return True
     try:
@@ -274,7 +274,7 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
     """Text and widget key of the question box: the run's question, or one to begin with where the samples answer it.
 
     The box stands in a form, which keeps what is typed in the browser until Enter; a text put into its session state
-    would be lost in the next rerun that somebody else causes. A new key with a default of its own is not.
+    would be lost in the next rerun that another element causes. A new key with a default of its own is not.
     """
     begin = _BEGIN[words.declared.closest] if collection == SAMPLE_COLLECTION else ""
     text = record.question if record else begin
@@ -295,7 +295,7 @@ def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] 
 
 
 def faults_of_no_run(collection: str) -> None:
-    """Faults that belong to no run, beside the question: one that could not be asked, a collection that is not here."""
+    """Faults that belong to no run, next to the question: one that could not be asked, a collection not here."""
     if not engine.ready:
         opening(engine, words)
     say_fault("ask", words)

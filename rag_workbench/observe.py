@@ -78,7 +78,7 @@ class _Run:
     error: str = ""
 
     def plain(self) -> dict[str, Any]:
-        """What is written: the one form that the workbench reads."""
+        """Return the form that is written and that the workbench reads."""
         return {
             "workbench_trace": 1,
             "id": self.id,
@@ -226,7 +226,7 @@ _Noted = tuple[_Run, dict[str, Any]]
 
 
 def _before(kind: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Noted:
-    """What went in is looked at before: a step may change the state that it is given."""
+    """Copy the input before the step: it may change the state it is given."""
     question = _question(function, args, kwargs)
     run = _run_of(kind, question)
     documents = [] if kind == "retrieval" else _given_documents(function, args, kwargs)
@@ -383,7 +383,7 @@ def _verdicts(result: Any, documents: list[dict[str, Any]]) -> list[Any]:
 
 
 def _says(item: Any) -> bool:
-    """Whether this is a verdict, and no document that was given on."""
+    """Return whether this is a verdict, and no document that was given on."""
     if isinstance(item, bool | int | float):
         return True
     if isinstance(item, str):

@@ -1,4 +1,4 @@
-"""What other settings let in, in words: which passage, what had held it back, and its verdict."""
+"""Sentences on what other settings let in: which passage, which gate had dropped it, and its verdict."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _named(admits: Sequence[Admitted], words: Words) -> str:
 
 
 def why_text(item: Admitted, words: Words) -> str:
-    """What had held one passage back, with its verdict."""
+    """Describe which gate had dropped a passage, with its verdict."""
     if item.held_by not in _WHY:
         return words("relevant, but dropped before grading")
     if item.held_by == "refused" and item.value is None:

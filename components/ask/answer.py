@@ -85,7 +85,7 @@ def _head(record: RunRecord, words: Words) -> Node:
 
 
 def _passed_by_hand(record: RunRecord) -> int:
-    """Passages given to the generator that passed because somebody said so."""
+    """Passages given to the generator that passed by a person's judgement."""
     given = {passage.id for passage in record.context.passages} if record.context else set()
     set_by_hand = {
         name for current in record.rounds for name, verdict in current.verdicts.items() if verdict.grader == BY_HAND

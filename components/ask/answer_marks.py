@@ -1,4 +1,4 @@
-"""What a reader has to know of an answer beyond its passages, in plain words: how good, whence, why it stands."""
+"""Notes on an answer beyond its passages, in plain words: how well supported, from where, and why it stands."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def standing_draft(record: RunRecord) -> Draft | None:
 
 
 def writing_text(record: RunRecord, words: Words) -> str:
-    """What is done with which answer, ``… writing answer 2 of at most 3``; empty where there is one at most."""
+    """Describe the current step of which answer, ``… writing answer 2 of at most 3``; empty for single-answer runs."""
     most = workflow(record.workflow).most_answers(record.config)
     now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     flow = workflow(record.workflow).flow
@@ -88,7 +88,7 @@ def answering_memory(record: RunRecord) -> Memory | None:
 
 
 def standing_chips(record: RunRecord, words: Words) -> list[Node]:
-    """How good the answer of a run that is over was found: its evidence, its evaluation."""
+    """Chips on how good the answer of a finished run was found: its evidence, its evaluation."""
     made = own_of(record.workflow).chips(record, words)
     draft = standing_draft(record)
     if draft is not None and record.outcome != "fallback":
@@ -97,7 +97,7 @@ def standing_chips(record: RunRecord, words: Words) -> list[Node]:
 
 
 def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
-    """Whether an answer passed its evaluation, and with how many suggestions it did not."""
+    """Return whether an answer passed its evaluation, and with how many suggestions it did not."""
     if draft.evaluation is None:
         newest = record.active and draft is record.drafts[-1]
         return chip("accent", words("… being evaluated")) if newest else chip("warn", words("? not evaluated"))
@@ -124,7 +124,7 @@ def answer_notes(record: RunRecord, words: Words) -> list[str]:
 
 
 def _context_notes(record: RunRecord, words: Words) -> list[str]:
-    """What is to be known of an answer that no passage stands behind; the usual notes come besides."""
+    """List notes on an answer without passages; the usual notes are added separately."""
     if not record.rounds and record.outcome is not None and record.answer:
         return [words("Answered without a search: grading and citations were skipped.")]
     context = record.context

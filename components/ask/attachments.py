@@ -1,4 +1,4 @@
-"""Images and tables of a question: as a run had them, and as somebody may correct them before they are searched."""
+"""Images and tables of a question: as a run had them, and as a person may correct them before the search."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def title(item: Attachment, table: int, words: Words) -> str:
 
 
 def facts(item: Attachment, words: Words) -> str:
-    """Who read it, how much there is, and what was left out."""
+    """Describe the reader, the amount of text, and the parts left out."""
     if item.kind == "image":
         size = words.count("1 character", "{n} characters", len(item.text))
     else:
@@ -83,7 +83,7 @@ def facts(item: Attachment, words: Words) -> str:
 
 
 def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> bool:
-    """What it is, its name and its facts on one line; whether its button to remove it was pressed."""
+    """Draw kind, name and facts on one line; return whether the remove button was pressed."""
     name = node("span", "own-name", item.name)
     about = node("span", "muted small grow", facts(item, words))
     named = words("Remove {name}", name=item.name[:_SHORT])
@@ -93,7 +93,7 @@ def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> 
 
 
 def image_editor(item: Attachment, words: Words, *, key: str) -> Attachment:
-    """What was read of an image, in a box to correct it."""
+    """Show the text read from an image in a box for corrections."""
     if not item.text and not item.edited:
         st.caption(words("No text was found in this image. Say in a few words what it shows, or remove it."))
     text = st.text_area(

@@ -1,4 +1,4 @@
-"""What the next run may cost at most, against the time it is given."""
+"""Estimated maximum cost of the next run, compared with its time limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def budget_note(words: Words, config: RunConfig, worst: Cost, *, key: str) -> No
 
 
 def caution_texts(words: Words, config: RunConfig) -> list[str]:
-    """What keeps the gate from being met by any result, and what to do."""
+    """Explain why no result can meet the gate, and the remedy."""
     return [words.joined(fault_text(Fault.of(item), words)) for item in gate_warnings(config)]
 
 

@@ -54,7 +54,7 @@ def _name(part: ContextPart, context: Context, words: Words) -> str:
 
 
 def _left_out(record: RunRecord, words: Words) -> list[Node]:
-    """What wanted in and did not fit, by name."""
+    """List by name the parts that did not fit."""
     context = record.context
     assert context is not None
     out = [item for item in context.parts if not item.given]
@@ -94,7 +94,7 @@ def _left_out(record: RunRecord, words: Words) -> list[Node]:
 
 
 def _refined(context: Context, words: Words) -> list[Node]:
-    """What cutting passages to the sentences that bear saved, in characters: tokens of what was cut are not counted."""
+    """Describe the characters saved by keeping only relevant sentences; tokens of the cut text are not counted."""
     if not context.refined:
         return []
     cut = [item for sentences in context.refined.values() for item in sentences]

@@ -87,7 +87,7 @@ def decision_path(
 
 
 def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
-    """What came of a decision: the new query and what it changed, the next search, or what the answer was made of."""
+    """Describe the result of a decision: the new query and its changes, the next search, or the answer's context."""
     flow = workflow(record.workflow).flow
     if decision.route in flow.of_kind("rewrite"):
         return _rewritten_text(decision, record, words)
@@ -136,7 +136,7 @@ def _check(index: int, record: RunRecord) -> QualityCheck | None:
 
 
 def _evidence_text(decision: Decision, record: RunRecord, words: Words) -> str:
-    """What a decision looked at, counted."""
+    """Describe the evidence behind a decision, with counts."""
     gate = workflow(record.workflow).flow.gate
     if decision.node == gate and (check := _check(decision.round, record)) is not None:
         grade = words(GRADE_NAMES[check.routing_grade])

@@ -1,4 +1,4 @@
-"""What a run suffered from, in words: the name of it, the figures that single it out, and what else may be tried."""
+"""Diagnosis of a run in words: its name, the figures that single it out, and what else to try."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def why_text(found: Diagnosis, words: Words) -> str:
 
 
 def next_text(found: Diagnosis, words: Words) -> str:
-    """What to try where no change of one setting is known to help."""
+    """Suggest what to try when no single change of settings is known to help."""
     if found.by_words and found.failure != "undetermined":
         return words(_READERS)
     if found.failure == "undetermined" and not found.figures["unjudged"]:

@@ -108,7 +108,7 @@ def figures_of(
     *,
     waiting: int = 0,
 ) -> tuple[Figure, ...]:
-    """What the five cards say; ``measures`` instead of those of the run's own workflow, to set it beside another."""
+    """Build the five cards; ``measures`` replaces those of the run's own workflow when two runs are compared."""
     if record is None:
         names = ("outcome", *_measures_of(workflow), "calls", "time")
         return tuple(Figure(words(_NAMES[name]), "–", words(_BEFORE[name])) for name in names)
@@ -137,7 +137,7 @@ def shared_measures(a: RunRecord, b: RunRecord) -> tuple[Measure, Measure]:
 
 
 def _measures_of(of: WorkflowName) -> tuple[Measure, Measure]:
-    """What a workflow goes by, between outcome and calls."""
+    """Return the two measures of a workflow shown between outcome and calls."""
     own = workflow(of)
     first, second = (cast(Measure, name) for name in own.measures)
     return ("context" if first == "pass_rate" and not own.gate else first), second
@@ -201,7 +201,7 @@ def _pass_rate(record: RunRecord, words: Words) -> Figure:
 
 
 def _bar(record: RunRecord, words: Words) -> str:
-    """What a round has to reach; empty where nothing has to be reached."""
+    """Describe what a round must reach; empty if nothing is required."""
     bar = own_of(record.workflow).bar(record.config)
     if bar is None:
         return ""
@@ -232,7 +232,7 @@ def _similarity(record: RunRecord, words: Words) -> Figure:
 
 
 def _suggestions(record: RunRecord, words: Words) -> Figure:
-    """How many changes each answer was asked for: none means that it passed."""
+    """Count the changes requested for each answer: none means that it passed."""
     counts = [int(count) for count in _values(record, "suggestions")]
     own = workflow(record.workflow)
     if own.flow.mended_by == "answer" and record.drafts:
@@ -244,7 +244,7 @@ def _suggestions(record: RunRecord, words: Words) -> Figure:
 
 
 def _context(record: RunRecord, words: Words) -> Figure:
-    """How much of its budget the context took, and of what it consists."""
+    """Describe how much of its budget the context used, and its parts."""
     context = record.context
     if context is not None and record.origin is not None:
         given = words.count("1 passage", "{n} passages", len(context.passages))

@@ -61,7 +61,7 @@ _draw = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class LiveRunResult:
-    """What the reader or the end of the run has to say to the page."""
+    """Messages from the user or the end of the run to the page."""
 
     selected_node: str | None
     """The node chosen in the picture; stays until it is chosen again."""

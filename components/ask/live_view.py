@@ -36,7 +36,7 @@ def plan_of(graph: WorkflowGraph, name: str) -> Layout:
 
 
 def moment(graph: WorkflowGraph, record: RunRecord, words: Words, plan: str) -> dict[str, Any]:
-    """What a page that follows a run shows of it now, as flat values of which a stream sends those that changed.
+    """Return the current view of a live run as flat values; a stream sends only those that changed.
 
     The answer is in it, its texts one by one so that a stream sends what they grew by; no text of passages is.
     """

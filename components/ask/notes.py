@@ -122,7 +122,7 @@ def _apart(value: float, bound: float) -> tuple[str, str]:
 
 
 def chat_note(record: RunRecord, words: Words, *, key: str) -> None:
-    """Draw what was said in the chat and how the question was made of it; nothing for other runs."""
+    """Draw the chat and how its question was derived; nothing for other runs."""
     if record.chat is None:
         return
     chat = record.chat
@@ -138,7 +138,7 @@ def chat_note(record: RunRecord, words: Words, *, key: str) -> None:
 
 
 def chat_line(record: RunRecord, words: Words) -> str:
-    """Which model was asked, what, and who wrote the question."""
+    """Describe the model asked, the question, and its author."""
     chat = record.chat
     assert chat is not None
     asked = {"asked": chat.asked, "model": chat.model}
@@ -192,7 +192,7 @@ def gate_cost_note(found: GateCost, words: Words, *, key: str) -> bool:
 
 
 def gate_cost_text(found: GateCost, words: Words) -> str:
-    """When enough verified passages were there, and what came after."""
+    """Describe when enough verified passages were found, and what came after."""
     cost = [words.count("{n} rewrite", "{n} rewrites", found.rewrites)]
     if found.calls:
         cost.append(words.count("{n} call", "{n} calls", found.calls))

@@ -1,4 +1,4 @@
-"""Where an imported run comes from, and what its trace told and left open."""
+"""Origin of an imported run, and what its trace contains and omits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def origin_text(origin: Origin, words: Words) -> str:
 
 
 def explanation(words: Words) -> str:
-    """What is theirs and what is not."""
+    """Explain which figures come from the trace and which do not."""
     return words(
         "Passages, verdicts, queries and the answer are the other program's. The decisions are not: they are what the "
         "four-node loop makes of that evidence, under settings that follow the path that program took. Calls that are "
@@ -109,7 +109,7 @@ def _scales(origin: Origin, words: Words) -> list[Node]:
 
 
 def note_texts(record: RunRecord, words: Words) -> list[str]:
-    """What a reader should know of this trace, one sentence each."""
+    """List notes on this trace, one sentence each."""
     found = []
     for note in record.origin.notes if record.origin else ():
         text = _NOTES[note.code]

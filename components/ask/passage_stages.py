@@ -1,4 +1,4 @@
-"""How graph + vector retrieval came to a passage: which lists found it, along what, and its place after each stage."""
+"""Way of graph + vector retrieval to a passage: the lists that found it, the links followed, and its rank per stage."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Steps = list[dict[str, str]]
 
 
 def names_of(record: RunRecord) -> dict[str, str]:
-    """What entities, relationships and communities of a run are called, by id."""
+    """Return the names of a run's entities, relationships and communities by id."""
     names: dict[str, str] = {}
     for evidence in (item.graph for item in record.rounds if item.graph is not None):
         names |= {item.entity.id: item.entity.name for item in evidence.entities}
@@ -57,7 +57,7 @@ def names_of(record: RunRecord) -> dict[str, str]:
 
 
 def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], words: Words) -> dict[str, Any]:
-    """What the browser draws of it in a row; nothing for the workflows that know no lists."""
+    """Build the cells that the browser draws in a row; empty for workflows without lists."""
     best = line.best
     if not best.found.found_in:
         return {}
@@ -75,7 +75,7 @@ def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], wor
 
 
 def is_only_graph(seen: Sighting) -> bool:
-    """Whether vectors alone would not have brought it."""
+    """Return whether vectors alone would not have brought it."""
     return bool(seen.found.found_in) and not {"vector", "attachment"} & seen.found.found_in.keys()
 
 
@@ -103,7 +103,7 @@ def scores_text(seen: Sighting, words: Words) -> str:
 
 
 def notes_of(line: LifeLine, record: RunRecord, words: Words) -> list[str]:
-    """That it nearly repeats a better passage, and how new it is."""
+    """List notes: near-duplicate of a better passage, and how new it is."""
     notes = []
     best = line.best
     if best.found.duplicate_of is not None:
@@ -129,7 +129,7 @@ def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[
 
 
 def stage_drop(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """Why a stage of graph + vector retrieval dropped a passage; empty where another gate did."""
+    """Explain why a stage of graph + vector retrieval dropped a passage; empty if another gate did."""
     if seen.found.gate not in ("below_graph", "below_rerank"):
         return ""
     graph = seen.found.gate == "below_graph"
@@ -158,7 +158,7 @@ def ranks_text(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """What the ranks mean, and which list does not have the passage; empty where there are none."""
+    """Explain the ranks, and which list lacks the passage; empty if there are none."""
     if not ranks_text(seen, config, words):
         return ""
     if config.search != "fused":

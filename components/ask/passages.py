@@ -238,7 +238,7 @@ def _rows(lines: Sequence[LifeLine], record: RunRecord, words: Words) -> list[di
 def _said(
     passage_id: PassageId, labels: Mapping[PassageId, bool] | None, would: Mapping[PassageId, str] | None
 ) -> dict[str, str]:
-    """What the reader said of a passage, and what other settings would make of it; empty where there is nothing."""
+    """Return the reader's judgement of a passage and the effect of other settings; empty if there is none."""
     given = (labels or {}).get(passage_id)
     label = "" if given is None else "yes" if given else "no"
     return {"label": label, "would": (would or {}).get(passage_id, "")}
@@ -287,7 +287,7 @@ def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """Why a candidate was dropped and by how much; the rank is said first (SC-02)."""
+    """Explain why a candidate was dropped and by how much, its rank first (SC-02)."""
     if staged := stage_drop(seen, config, words):
         return staged
     if seen.found.gate == "beyond_top_k" and not seen.round.scaled:
@@ -315,7 +315,7 @@ def similarity_value(seen: Sighting) -> str:
 
 
 def _theirs(seen: Sighting) -> bool:
-    """Whether another program searched, whose scores are no cosines."""
+    """Return whether another program searched, whose scores are no cosines."""
     return seen.round.anchors in (THEIR_SCALE, NO_SCALE)
 
 
@@ -349,7 +349,7 @@ def _similarity_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: Words) -> dict[str, Any]:
-    """What the browser draws of one line; every value is text or a number, all words are rendered."""
+    """Build the row that the browser draws; every value is text or a number, all words are rendered."""
     best, passage, verdict = line.best, line.passage, line.verdict
     snippet = " ".join(passage.text[:_SNIPPET].split()) + ("…" if len(passage.text) > _SNIPPET else "")
     return {
@@ -440,7 +440,7 @@ def _steps(line: LifeLine, config: RunConfig, words: Words) -> list[dict[str, st
 
 
 def _found(seen: Sighting, config: RunConfig, words: Words) -> list[dict[str, str]]:
-    """Where a search ranked it; where lists were fused, its rank in each of them and then in the fused one."""
+    """List the ranks of a passage in a search; for fused lists, the rank in each list and in the result."""
     if not seen.found.found_at:
         alone = {"kind": "seen", "text": f"r{seen.round.index} #{seen.found.rank}"}
         return found_in_both(seen, config, words) or [alone]

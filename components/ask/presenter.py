@@ -1,6 +1,6 @@
 """A recorded run on a stage: the workflow picture, one sentence a step, and a bar to play, step and scrub.
 
-Every moment is the fold of the events up to it, drawn as a live run is, so that it looks as it did to somebody who
+Every moment is the fold of the events up to it, drawn as a live run is, so that it looks as it did to a person who
 watched the run. Nothing is executed.
 """
 
@@ -178,7 +178,7 @@ def what_if_stage(given: WhatIf, record: RunRecord, words: Words, *, key: str) -
 
 
 def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
-    """What the slider's bar would have done, or, where it stands at the run's own, what it is there for."""
+    """Describe the effect of the slider's threshold, or its purpose where it equals the run's own."""
     if given.config == record.config:
         own = bar_text(record.config.grade_pass_threshold, record.config.min_relevant, record, words)
         return words(

@@ -111,7 +111,7 @@ _GATES: tuple[Quantity, ...] = ("sufficiency", "pass_rate", "relevant_passages")
 
 
 def sentence(step: ReplayStep, record: RunRecord, words: Words) -> str:
-    """What happens in a step, in words of everyday; ``record`` is the whole run that the step belongs to."""
+    """Describe a step in everyday words; ``record`` is the whole run that the step belongs to."""
     said = own_of(record.workflow).sentence(step, record, words)
     if said is not None:
         return said
@@ -200,7 +200,7 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
 
 
 def _found(current: Round, record: RunRecord, words: Words) -> str:
-    """How many passages a round found, and how many of them go on."""
+    """Describe how many passages a round found and kept."""
     total, kept = len(current.candidates), len(current.kept)
     best = min(total, record.config.top_k)
     found = words.count("one passage", "{n} passages", total)
@@ -251,14 +251,14 @@ def _found(current: Round, record: RunRecord, words: Words) -> str:
 
 
 def _manner(index: int, record: RunRecord, words: Words) -> str:
-    """How a round looked for passages; empty for vectors, the usual way, and for a search of the web."""
+    """Describe how a round searched; empty for plain vector search and for web search."""
     if record.config.search == "vector" or record.rounds[index].strategy == "web_search":
         return ""
     return words(_MANNER[record.config.search])
 
 
 def _words_alone(index: int, record: RunRecord, words: Words) -> str:
-    """How many of the kept passages the list by words alone brought up; empty where none."""
+    """Describe how many kept passages only the keyword list found; empty if none."""
     kept = record.rounds[index].kept
     count = sum(item.vector_rank is None and item.text_rank is not None for item in kept)
     if record.config.search != "fused" or not count:
@@ -291,7 +291,7 @@ def _judged(index: int, record: RunRecord, words: Words) -> str:
 
 
 def found_text(decision: Decision, words: Words) -> str:
-    """How many of the passages of a round help."""
+    """Describe how many passages of a round help."""
     passed, kept = decision.passed, decision.kept
     counts = {"passed": number(passed, words), "kept": number(kept, words)}
     if kept == 0:
@@ -314,7 +314,7 @@ def _gate(decision: Decision) -> Comparison | None:
 
 
 def _together(decision: Decision, words: Words) -> str:
-    """The count of all rounds, where the gate looked at more than this one; empty elsewhere."""
+    """The count of all rounds, where the gate looked at more than this one; empty for other runs."""
     gate = next((item for item in decision.comparisons if item.quantity == "relevant_passages"), None)
     if gate is None or gate.value == decision.passed:
         return ""
@@ -337,7 +337,7 @@ def _consequence(decision: Decision, record: RunRecord, words: Words) -> str:
 
 
 def why_no_rewrite(decision: Decision, words: Words) -> str:
-    """What kept the question from being rephrased once more."""
+    """Explain why the question was not rewritten again."""
     bound = decision.comparisons[-1].bound
     if decision.reason == "deadline":
         return words("the time of {time} is used up", time=words("{n} s", n=f"{bound:g}"))
@@ -434,14 +434,14 @@ def _ended(record: RunRecord, words: Words) -> str:
 
 
 def _only_the_gate(record: RunRecord) -> bool:
-    """Whether the answer passed its evaluation, and only its passages never met the gate."""
+    """Return whether the answer passed its evaluation, and only its passages never met the gate."""
     draft = standing_draft(record)
     passed = draft is not None and draft.evaluation is not None and draft.evaluation.passed
     return passed and record.reason not in _MARKED
 
 
 def what_if_sentence(given: WhatIf, record: RunRecord, words: Words) -> str:
-    """What another bar would have done, the bar being the gate's own: a share or a number of passages."""
+    """Describe the effect of another threshold on the gate's own measure: a share or a number of passages."""
     bar = bar_text(given.config.grade_pass_threshold, given.config.min_relevant, record, words)
     if not given.path_known:
         return words(

@@ -165,7 +165,7 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
 
 
 def issues_answered(rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[str, ...]:
-    """What a rewrite was to mend, in words: issues of its round's quality check, or suggestions about the answer."""
+    """List what a rewrite was meant to fix: issues of its round's quality check, or suggestions about the answer."""
     if rewrite.initial:
         return ()
     before = next((item for item in record.rounds if item.index == rewrite.round), None)
@@ -189,7 +189,7 @@ def _rejected(rewrite: Rewrite, record: RunRecord) -> Draft | None:
 
 
 def _corrects(record: RunRecord) -> bool:
-    """Whether queries are rewritten because an answer was rejected."""
+    """Return whether queries are rewritten because an answer was rejected."""
     return workflow(record.workflow).flow.mended_by == "rewrite"
 
 
@@ -206,7 +206,7 @@ def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tup
 
 
 def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
-    """Why a query was changed: what a built-in rewriter said in the language of the page, a model's reason as it is."""
+    """Explain a rewrite: a built-in rewriter's reason in the language of the page, a model's reason verbatim."""
     if rewrite.failed:
         return words("The old query stands. {fact}", fact=rewrite.reason)
     if rewrite.repeated:
@@ -228,7 +228,7 @@ def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
 
 
 def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
-    """What was done to the question before its first search: small talk taken out, other names added, or nothing."""
+    """Describe the changes before the first search: small talk removed, other names added, or none."""
     asked = rewrite.query.strip()
     searched = rewrite.rewritten_query.removesuffix(" ".join(named_in(rewrite.reason))).strip()
     if searched not in asked:

@@ -1,4 +1,4 @@
-"""What the open run had, marked on the sliders: a tick where its value stands, and a line under what decides alike.
+"""Marks of the open run on the sliders: a tick at its value, and a line over the range with equal results.
 
 The marks are a few rules of a style sheet that hold numbers only: they cost neither an element nor a rerun.
 """

@@ -1,4 +1,4 @@
-"""Where the time of a run went: visits of nodes and model calls as bars on one axis."""
+"""Timeline of a run: node visits and model calls as bars on one axis."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def timeline_figure(drawn: tuple[Span, ...], words: Words) -> go.Figure:
 
 
 def _lanes(drawn: tuple[Span, ...]) -> tuple[dict[str, float], float]:
-    """Where each node's lane begins, counted downwards, and where the last one ends."""
+    """Return the top of each node's lane, counted downwards, and the bottom of the last."""
     tops: dict[str, float] = {}
     top = 0.0
     for name in dict.fromkeys(span.node for span in drawn):
@@ -168,7 +168,7 @@ def _call(call: ModelCall, row: int, record: RunRecord, words: Words) -> Span:
 
 
 def _plain(text: str) -> str:
-    """Plotly reads a few HTML tags in hover texts; names and errors are somebody else's words."""
+    """Plotly reads a few HTML tags in hover texts; names and errors are untrusted text."""
     return text[:200].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,4 +1,4 @@
-"""What a what-if says in plain sentences; ``**`` stands around what a card sets in bold."""
+"""Sentences of a what-if; ``**`` encloses what a card sets in bold."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def setting_name(name: str, words: Words) -> str:
 
 
 def collection_text(name: str, words: Words) -> str:
-    """What a collection is called on the pages: its own name, except the samples."""
+    """Return the display name of a collection: its own name, except for the samples."""
     return words("Samples") if name == RunConfig().collection else name
 
 
@@ -113,7 +113,7 @@ def collection_mark(name: str, words: Words) -> str:
 
 
 def value_text(name: str, value: Any, words: Words) -> str:
-    """The value of a setting as the panel shows it; two thresholds that differ never look alike."""
+    """The value of a setting as the panel shows it; two different thresholds never look the same."""
     if name == "collection":
         return collection_text(value, words)
     if isinstance(value, float) and round(value, 2) != value:
@@ -154,7 +154,7 @@ def begun_small(text: str, words: Words) -> str:
 
 
 def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
-    """What would have happened, against the recording, and what is to be said of an answer that stands."""
+    """Describe what would have happened, compared with the recording, and notes on an answer that stands."""
     if found.state == "needs_calls":
         return gap_text(found, record, words)
     if found.same_path:
@@ -168,7 +168,7 @@ def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 
 def stands_text(found: WhatIf, words: Words) -> str:
-    """That the recorded answer stands, with what is to be said of it."""
+    """Say that the recorded answer stands, with its notes."""
     if not found.answer_note:
         return words("The recorded answer stands.")
     label = begun_small(outcome_text(found.outcome, words, found.answer_note), words)
@@ -176,7 +176,7 @@ def stands_text(found: WhatIf, words: Words) -> str:
 
 
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
-    """Where the path stops being known and why, for ``needs_calls``."""
+    """Explain where and why the path becomes unknown, for ``needs_calls``."""
     gap: Gap = found.gap or "unrecorded"
     if gap in ("routing", "evaluation", "retrieval", "unmeasured"):
         return words(_other_roles(gap, found, record))
@@ -270,7 +270,7 @@ def _gap_in_a_round(gap: Gap, found: WhatIf, record: RunRecord, words: Words) ->
 
 
 def _answered_before(record: RunRecord, recall: Recall) -> bool:
-    """Whether a memory that held was left by a run of this very question."""
+    """Return whether a memory that held was left by a run of this very question."""
     asked = normalised_query(record.question)
     return any(normalised_query(item.question) == asked for item in recall.holding)
 

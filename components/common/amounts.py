@@ -25,7 +25,7 @@ def beginning(text: str, longest: int) -> str:
 
 
 def holds(typed: str, *parts: str) -> bool:
-    """Whether one of the parts holds what was typed, regardless of its case; an empty text is everywhere."""
+    """Return whether one of the parts holds what was typed, regardless of its case; an empty text is everywhere."""
     wanted = typed.strip().casefold()
     return any(wanted in part.casefold() for part in parts)
 

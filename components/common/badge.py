@@ -36,7 +36,7 @@ def builtin_badge(models: RoleModels, words: Words, roles: Sequence[str] = _ROLE
 
 
 def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
-    """``2 of 5 built in``, of the roles that a workflow asks; their names would cover the navigation beside it."""
+    """``2 of 5 built in``, of the roles that a workflow asks; their names would cover the navigation next to it."""
     built_in = [role for role in roles if getattr(models, role).built_in]
     if len(built_in) == len(roles):
         return words("No LLM in use")
@@ -46,7 +46,7 @@ def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) 
 
 
 def badge_help(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> str:
-    """What built in means, after the names of the roles that are where some are not."""
+    """Explain *built in*, and name the built-in roles if only some are."""
     built_in = [words(_ROLE[role]) for role in roles if getattr(models, role).built_in]
     meaning = words(
         "Built-in roles are small deterministic programs of this workbench, not language models. They need no server; "

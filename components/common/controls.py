@@ -30,7 +30,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def pick(label: str, shown: Mapping[_Value, str], *, key: str, usual: _Value | None = None, **more: Any) -> _Value:
-    """A choice among few, beside each other; ``shown`` says what stands for each value, the first is the ``usual``."""
+    """A choice among few, side by side; ``shown`` labels each value, the first is the ``usual``."""
     usual = next(iter(shown)) if usual is None else usual
     if st.session_state.get(key) not in shown:
         st.session_state[key] = usual

@@ -31,7 +31,7 @@ def family(model: str) -> str:
 
 
 def has_own_prefixes(model: str) -> bool:
-    """Whether the prefixes of a model can be chosen; the models that come with the program have theirs fixed."""
+    """Return whether the prefixes of a model can be chosen; the models that come with the program have theirs fixed."""
     return family(model) == "ollama"
 
 

@@ -44,5 +44,5 @@ def fault_box(
 
 
 def with_code(text: str) -> list[Node | str]:
-    """What stands between backticks as code, the rest as text."""
+    """Render text between backticks as code, the rest as text."""
     return [node("code", "", part) if place % 2 else part for place, part in enumerate(text.split("`"))]

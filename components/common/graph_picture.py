@@ -1,4 +1,4 @@
-"""What a picture of a knowledge graph shows, as plain values: entities or whole communities, and what joins them."""
+"""Picture of a knowledge graph as plain values: entities or communities, and their links."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def entity_picture(
     communities: Sequence[Community] = (),
     hops: Mapping[str, int] | None = None,
 ) -> GraphPicture:
-    """Entities of a graph and what lies between them; those at 0 ``hops`` are the ones asked for."""
+    """Entities of a graph and the links between them; those at 0 ``hops`` are the ones requested."""
     shown = {item.id for item in entities}
     lines = tuple(_line(item) for item in relationships if {item.source, item.target} <= shown)
     degrees = _degrees(lines)
@@ -95,7 +95,7 @@ def entity_picture(
 
 
 def evidence_picture(evidence: GraphEvidence) -> GraphPicture:
-    """What the search of one round used of the graph, the entities of the query first."""
+    """Show what the search of one round used of the graph, the query's entities first."""
     shown = {item.entity.id for item in evidence.entities}
     lines = tuple(_line(item) for item in evidence.relationships if {item.source, item.target} <= shown)
     dots = tuple(

@@ -1,7 +1,7 @@
 """A knowledge graph to look around in: zoom, search, and from an entity or a relationship to its passages.
 
-The picture is SVG that the browser draws; beside it stands what is chosen, below it everything once more as a list, for
-whoever reads with the keyboard or hears the page.
+The picture is SVG that the browser draws; next to it stands the selection, below it everything once more as a list, for
+users of the keyboard or a screen reader.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class GraphEvent:
-    """What the reader did."""
+    """User action."""
 
     selected: str | None
     """Id of the dot or line that is chosen; stays until another is, or none."""
@@ -88,7 +88,7 @@ class GraphEvent:
 
 
 def chosen_in(picture: GraphPicture, key: str) -> str | None:
-    """What is chosen in the view drawn under ``key``, for its passages to be read before it is drawn."""
+    """Return the selection of the view under ``key``, so that its passages can be read before it is drawn."""
     chosen = (st.session_state.get(key) or {}).get("selected")
     return str(chosen) if chosen in picture.items else None
 
@@ -111,7 +111,7 @@ def graph_view(
 ) -> GraphEvent:
     """Draw the graph; ``passages`` are those of what is chosen (:func:`wanted_passages`), by id.
 
-    With ``around`` an entity offers to show what lies around it, with ``open_passage`` a passage has a button of this
+    With ``around`` an entity offers to show its neighbours, with ``open_passage`` a passage has a button of this
     label. ``selected`` chooses something where the reader has not chosen yet, as a link does.
     """
     state = st.session_state.get(key) or {}
@@ -169,7 +169,7 @@ def spoken_type(name: str) -> str:
 
 
 def line_text(line: Line, words: Words) -> str:
-    """What a line says in a word or two."""
+    """Label a line in a word or two."""
     return words.count("1 relationship", "{n} relationships", line.count) if line.count else type_text(line.type, words)
 
 
@@ -203,7 +203,7 @@ def _dot(dot: Dot, place: tuple[float, float], kinds: _Legend, groups: _Legend, 
         "id": dot.id,
         "name": dot.name,
         "kind": kinds[dot.type][0],
-        # Whole communities are told apart by their names; a colour each would mean nothing.
+        # Whole communities are distinguished by their names; a colour each would mean nothing.
         "group": 0 if dot.size else groups[dot.group][0] if dot.group in groups else _KINDS,
         "community": dot.group,
         "look": dot.look,
@@ -303,7 +303,7 @@ def layout_of(
 ) -> dict[str, tuple[float, float]]:
     """Places by id, the middle of the picture at (0, 0); ``lines`` are source, target and weight.
 
-    ``groups`` names what each belongs to: members begin beside each other and are drawn together. The order in which
+    ``groups`` names what each belongs to: members stand side by side and are drawn together. The order in which
     entities and lines are given makes no difference, and there is no chance in it.
     """
     if not ids:

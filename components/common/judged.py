@@ -1,4 +1,4 @@
-"""What people and models said of an answer, as nodes: on the Tune page and in the report of a run."""
+"""Judgements on an answer by people and models, as nodes: for the Tune page and the report of a run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOOKS = {"yes": "pass", "in_part": "warn", "no": "warn", "unreadable": "plain"}
 
 
 def judged_nodes(item: AnswerJudgement, words: Words) -> list[Node]:
-    """Who said what of an answer, and of a model each claim with its reason."""
+    """List who judged an answer and how; for a model, each claim with its reason."""
     who = item.judge or item.author or words("a person")
     mark = chip(_LOOKS[item.right], words(_RIGHT[item.right]))
     said = node("p", "", node("strong", "", f"{who}: "), mark, f" {item.explanation}")
@@ -56,7 +56,7 @@ def _claim(claim: Claim) -> Node:
 
 
 def known_nodes(known: RunAnswer, words: Words) -> list[Node]:
-    """Whether the answer is right and by what, its figures, and who judged it; empty where nothing is known."""
+    """Return whether the answer is right and by what, its figures, and who judged it; empty where nothing is known."""
     if known.told_by is None and not known.judgements:
         return []
     nodes = told_nodes(known, words)
@@ -69,7 +69,7 @@ def known_nodes(known: RunAnswer, words: Words) -> list[Node]:
 
 
 def told_nodes(known: RunAnswer, words: Words) -> list[Node]:
-    """Whether the answer is right and by what; empty where nothing tells."""
+    """Return whether the answer is right and by what; empty where nothing tells."""
     if known.told_by is None:
         return []
     right = words(NC_("answer", "right")) if known.right else words(NC_("answer", "wrong"))

@@ -55,7 +55,7 @@ class Sighting:
 
     @property
     def reused(self) -> bool:
-        """Whether the verdict came from an earlier round."""
+        """True if the verdict came from an earlier round."""
         return self.passage.id in self.round.reused
 
     @property
@@ -86,7 +86,7 @@ class LifeLine:
 
     @property
     def dropped(self) -> bool:
-        """Whether no round kept it."""
+        """True if no round kept it."""
         return all(item.found.gate != "kept" for item in self.sightings)
 
     @property
@@ -95,7 +95,7 @@ class LifeLine:
 
     @property
     def kind(self) -> SourceKind | Literal["web"] | None:
-        """Where it comes from, in the workflows that tell sources apart."""
+        """Origin, in workflows that tell sources apart."""
         # What the web says is anybody's.
         return "web" if self.best.round.strategy == "web_search" else self.best.found.kind
 

@@ -1,4 +1,4 @@
-"""What only one workflow draws: every method says what is drawn of a workflow that has nothing of its own."""
+"""Defaults for what only one workflow draws: every method returns what is drawn for the others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ReadPassages = Callable[[Sequence[PassageId]], Iterable[StoredPassage]]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a page knows of this machine that the settings of a run hang on."""
+    """Facts about this machine that the settings of a run depend on."""
 
     kinds_of: Callable[[str], Sequence[SourceKind]] | None = None
     """Source kinds of a collection by its name; None where no one can say."""
@@ -38,7 +38,7 @@ class Machine:
 
 
 class Own:
-    """What a workflow adds to the pages; a module of ``components.workflows`` has a subclass of it as ``OWN``."""
+    """Additions of a workflow to the pages; a module of ``components.workflows`` has a subclass as ``OWN``."""
 
     facts: ClassVar[Mapping[str, Fact]] = MappingProxyType({})
     """By node what its box says once it was visited, where that is not what every node of its kind says."""
@@ -65,7 +65,7 @@ class Own:
         """Draw what is to be said of the settings together, once all of them are known."""
 
     def bar(self, config: RunConfig) -> tuple[Quantity, float] | None:
-        """What a round is measured by and has to reach before an answer is written; None where nothing decides that."""
+        """Return the measure and threshold that a round must reach before an answer is written; None without one."""
         if not workflow(config.workflow).gate:
             return None
         if config.gate == "min_relevant":
@@ -73,7 +73,7 @@ class Own:
         return "pass_rate", config.grade_pass_threshold
 
     def extent(self, config: RunConfig, words: Words) -> str:
-        """How far a run can go at most: rounds, with answers where they are evaluated."""
+        """Describe the longest possible run: rounds, and answers where they are evaluated."""
         own = workflow(config.workflow)
         rounds = words.count("1 round", "{n} rounds", own.rounds(config))
         if not own.flow.of_kind("evaluate"):
@@ -81,19 +81,19 @@ class Own:
         return words.count("{rounds} and 1 answer", "{rounds} and {n} answers", own.most_answers(config), rounds=rounds)
 
     def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
-        """What happens in a step, in words of everyday; None where the usual sentence says it as well."""
+        """Describe a step in everyday words; None if the usual sentence does."""
         return None
 
     def chips(self, record: RunRecord, words: Words) -> list[Node]:
-        """What stands beside the answer of a run that is over: how good its evidence was found."""
+        """Chips next to the answer of a finished run: how good its evidence was found."""
         return []
 
     def answer_notes(self, record: RunRecord, words: Words) -> list[str]:
-        """What a reader has to know of an answer, in place of the usual sentences; empty where those say it."""
+        """List notes on an answer that replace the usual sentences; empty if those apply."""
         return []
 
     def evidence(self, record: RunRecord, words: Words) -> list[Node]:
-        """What only its runs leave behind; empty before the first of it is there."""
+        """Show evidence that only this workflow's runs leave; empty before the first of it exists."""
         return []
 
     def report(self, record: RunRecord, words: Words) -> tuple[str, list[Node]]:
@@ -110,7 +110,7 @@ class Own:
 
 
 def why_nothing(record: RunRecord) -> str:
-    """Return why the tab is empty, as a message: not yet, never begun, or no answer that could be evaluated."""
+    """Return why the tab is empty, as a message: not yet, never started, or no answer that could be evaluated."""
     if record.active:
         return N_("Nothing yet: this fills up while the loop runs.")
     return (
@@ -127,7 +127,7 @@ _NOTHING = Own()
 
 
 def own_of(name: WorkflowName) -> Own:
-    """What a workflow draws of its own."""
+    """Return the additions of a workflow."""
     module = workflow(name).drawn_by
     found: Own = import_module(module).OWN if module else _NOTHING
     return found

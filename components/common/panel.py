@@ -88,7 +88,7 @@ class CollectionChoice:
 
 @dataclass(frozen=True, slots=True)
 class OllamaNote:
-    """What was found of Ollama: its version, or the address where no one answered; and every chat model at hand."""
+    """State of Ollama: its version, or the address that did not answer; and every available chat model."""
 
     address: str
     version: str = ""
@@ -111,7 +111,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a page knows beyond the settings: which workflows it offers, and what is there for them."""
+    """Context of the settings: the workflows on offer, and what is available to them."""
 
     workflows: tuple[WorkflowName, ...] = FOUR_NODES
     """With one alone no picker is drawn."""
@@ -299,7 +299,7 @@ def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGene
 
 
 def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """The gate and the one number that it reads; presets are values of the pass rate, and stand beside it alone."""
+    """The gate and the one number that it reads; presets are values of the pass rate, and appear only next to it."""
     gate = one_of(words, "gate", SETTINGS["gate"], usual=_gate_of_address(), always=True)
     _let_go("grade_pass_threshold" if gate == "min_relevant" else "min_relevant")
     if gate == "min_relevant":
@@ -333,7 +333,7 @@ def _gate_of_address() -> GatePolicy:
 
 
 def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """What is seldom changed: every setting that has no place of its own above."""
+    """Draw the settings that are seldom changed: all without a place of their own above."""
     names = [name for name in settings_of(workflow) if name in SETTINGS and name not in _PLACED]
     widgets = ("choice", "slider", "box", "switch")
     names.sort(key=lambda name: widgets.index(SETTINGS[name].widget))
@@ -345,7 +345,7 @@ def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, De
 
 
 def _chat_parameters(words: Words, name: WorkflowName) -> dict[str, Any]:
-    """What chat models are asked with; built-in roles have none of it."""
+    """Draw the parameters of chat models; built-in roles have none."""
     heading(words, N_("Chat models"))
     temperature = MODEL_PARAMETERS["temperature"]
     limits = MODEL_PARAMETERS["num_ctx"]
@@ -375,7 +375,7 @@ def _chat_parameters(words: Words, name: WorkflowName) -> dict[str, Any]:
 
 
 def _ollama_line(words: Words, ollama: OllamaNote, models: Sequence[str]) -> bool:
-    """What of Ollama matters to the ``models`` of the roles, and the button that looks again."""
+    """Show the state of Ollama relevant to the ``models`` of the roles, and the button that checks again."""
     note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
     if said := ollama_text(words, ollama, models):
         note.caption(said)
@@ -385,7 +385,7 @@ def _ollama_line(words: Words, ollama: OllamaNote, models: Sequence[str]) -> boo
 
 
 def ollama_text(words: Words, ollama: OllamaNote, models: Sequence[str]) -> str:
-    """That Ollama is there, is missing where a model needs it, or is missing where all roles are built in."""
+    """Describe Ollama: running, missing though a model needs it, or missing while all roles are built in."""
     address = f"`{ollama.address}`"
     if ollama.version:
         own = sum(name.startswith("ollama:") for name in ollama.models)

@@ -158,7 +158,7 @@ def decision_text(decision: Decision, taken_in: WorkflowName, words: Words) -> s
 
 
 def node_text(name: str, of: WorkflowName | None, words: Words) -> str:
-    """What a node of a workflow is called; one that it does not have keeps its own name, as plain words."""
+    """Return the label of a workflow's node; an unknown node keeps its name as plain words."""
     if name == END:
         return words("End")
     node = workflow(of).flow.nodes.get(name) if of else None
@@ -176,12 +176,12 @@ def workflow_text(name: str, words: Words) -> str:
 
 
 def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
-    """How a run ended, with the note on its answer; None while it is running."""
+    """Describe how a run ended, with the note on its answer; None while it is running."""
     return noted_text(words(OUTCOMES[outcome or "running"]), words, note)
 
 
 def noted_text(text: str, words: Words, note: AnswerNote) -> str:
-    """What is said of an ending, with the note on its answer."""
+    """Combine the label of an ending with the note on its answer."""
     return words(OUTCOME_NOTES[note], outcome=text) if note else text
 
 
@@ -191,7 +191,7 @@ def note_badge(note: AnswerNote, words: Words) -> tuple[str, str]:
 
 
 def ended_text(record: RunRecord, words: Words) -> str:
-    """How a run ended: ``Answered``, ``Answered, not supported``, ``Says it cannot tell``."""
+    """Describe how a run ended: ``Answered``, ``Answered, not supported``, ``Says it cannot tell``."""
     return outcome_text(record.outcome, words, record.answer_note)
 
 
@@ -217,7 +217,7 @@ def verdict_text(verdict: Verdict, words: Words) -> str:
 
 
 def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
-    """How a readable verdict stands to the bar: ``P 0.40 < 0.50``, or what decided beside that inequality."""
+    """Compare a readable verdict with its threshold: ``P 0.40 < 0.50``, or the reason that decided in addition."""
     passes, held = verdict.passes(min_confidence), verdict.held_back(min_confidence)
     p_relevant = round(verdict.p_relevant, 9)
     relation = ">=" if passes or held else "<"
@@ -235,7 +235,7 @@ def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
 
 
 def verdict_reason(verdict: Verdict, words: Words) -> str:
-    """Why a verdict is what it is: built-in ones from their fields, a chat model's in its own words."""
+    """Explain a verdict: built-in ones from their fields, a chat model's in its own words."""
     if verdict.grader == BY_HAND:
         return words("Set by hand")
     if verdict.raw is not None:
@@ -264,7 +264,7 @@ def model_label(model: str, words: Words) -> str:
 
 
 def _score_text(verdict: Verdict, words: Words) -> str:
-    """The score of a model that gives scores, and how P(relevant) came of it."""
+    """The score of a model that gives scores, and the P(relevant) derived from it."""
     score = f"{verdict.raw:.3g}"
     if verdict.fit:
         return words("score {score}, calibrated on judgements ({fit})", score=score, fit=verdict.fit)
@@ -274,7 +274,7 @@ def _score_text(verdict: Verdict, words: Words) -> str:
 
 
 def section_text(section: str, words: Words) -> str:
-    """Where a passage stands in its source: pages and slides in the language of the page, headings as they are."""
+    """Locate a passage in its source: pages and slides in the language of the page, headings verbatim."""
     *path, last = section.split(" > ")
     last = _PAGE.sub(lambda found: words("p. {n}", n=found[1]), last)
     return " > ".join([*path, _SLIDE.sub(lambda found: words("Slide {n}", n=found[1]), last)])
@@ -286,7 +286,7 @@ def place_text(source: str, section: str, words: Words) -> str:
 
 
 def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
-    """What happened and what to do in the language of the page, or in English as a record of unknown words has it."""
+    """Return what happened and the remedy, in the language of the page, else in English as the record has it."""
     message = None if words.language == "en" else message_of(fault.code, fault.fact, fault.params)
     if message is None:
         return fault.fact, fault.remedy

@@ -1,4 +1,4 @@
-"""Streamlit's theme for Plotly, which the start leaves out: whoever draws with Plotly imports this."""
+"""Streamlit's theme for Plotly, which the start leaves out: import this before drawing with Plotly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer was written from and what was taken out of it, as parts of the report."""
+"""Context of an answer and what was cut from it, as parts of the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.model.values import ContextPart, RunRecord
 
 
 def context_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """What the generator was given, part by part, where its context was made of parts."""
+    """Show the generator's context part by part, if it was assembled from parts."""
     context = record.context
     if context is None or not context.parts:
         return []

@@ -1,4 +1,4 @@
-"""The address of a run on the workbench with settings in it, so that the what-if beside its answer speaks of them."""
+"""The address of a run on the workbench with settings in it, so that the what-if next to its answer uses them."""
 
 from __future__ import annotations
 

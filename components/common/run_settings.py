@@ -28,7 +28,7 @@ _CHAT = ("num_ctx", "temperature")
 
 
 def names_settings(address: Iterable[str]) -> bool:
-    """Whether parameters of an address say how to ask; a run or a collection says what is asked."""
+    """Return whether parameters of an address say how to ask; a run or a collection says what is asked."""
     named = {"workflow", *ALL_ROLES, *_CHAT}
     named |= {"collection", *every_setting()}
     return not named.isdisjoint(set(address) - {"collection"})

@@ -1,4 +1,4 @@
-"""Which stretches of a passage hold the question's terms, so that a component can mark them."""
+"""Spans of a passage that contain the question's terms, for a component to mark."""
 
 from __future__ import annotations
 

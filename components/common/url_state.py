@@ -23,14 +23,14 @@ _UNDERWAY_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What was put into the address last, and when (``time.monotonic``)."""
+    """Last value put into the address, and its time (``time.monotonic``)."""
 
     value: str | None
     at_s: float
 
 
 def base_path() -> str:
-    """What stands before every path of the app, e.g. ``/rag`` behind a proxy; empty where nothing does."""
+    """Return the prefix of every path of the app, e.g. ``/rag`` behind a proxy; empty if there is none."""
     base = str(st.get_option("server.baseUrlPath")).strip("/")
     return f"/{base}" if base else ""
 
@@ -49,7 +49,7 @@ def note_page() -> None:
 
 
 def moved_here() -> bool:
-    """Whether this run is the first since the page was come to from another one, or by an address."""
+    """Return whether this run is the first since the page was come to from another one, or by an address."""
     return bool(st.session_state.get(_MOVED))
 
 

@@ -86,7 +86,7 @@ def switch(words: Words, name: str, *, default: bool = False, unavailable: str =
 
 
 def one_of(words: Words, name: str, setting: Setting, *, usual: str = "", always: bool = False) -> str:
-    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the default.
+    """A choice among few, side by side; ``usual`` is the one of an empty address, else the default.
 
     ``always`` writes it into the address even where it is the usual one.
     """
@@ -159,7 +159,7 @@ def preset_picker(words: Words, current: float) -> None:
 
 
 def search_picker(words: Words, *, by_words: bool) -> str:
-    """How passages are looked for; ``by_words`` says whether the collection can be searched by words.
+    """Let the user choose the search mode; ``by_words`` enables keyword search if the collection supports it.
 
     Where it cannot, vectors alone are left, and a collection that can gets the former choice back.
     """
@@ -196,14 +196,14 @@ def search_picker(words: Words, *, by_words: bool) -> str:
 
 
 def fixed_collection(words: Words, name: str, why: str) -> str:
-    """The one collection that can be searched here, with the reason; what is chosen elsewhere stays as it is."""
+    """The one collection that can be searched here, with the reason; the choice on other pages stays as it is."""
     st.selectbox(words("Collection"), [name], disabled=True, key=f"fixed_collection_{name}", help=why)
     st.caption(why)
     return name
 
 
 def collection_picker(words: Words, sizes: Mapping[str, int], default: str, valid: Callable[[str], bool]) -> str:
-    """Which collection is searched, with its size."""
+    """Let the user choose the collection to search, shown with its size."""
     take_from_url("collection", default, valid)
     wanted = str(st.session_state["collection"])
     relabel(words, "collection")
@@ -225,7 +225,7 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
 def model_picker(
     words: Words, role: str, offered: Sequence[str], usual: str = BUILTIN, fitted: Sequence[str] = ()
 ) -> str:
-    """Which model plays a role: built in, one ``offered`` by a server, or a name typed as ``provider:model``.
+    """Let the user choose the model of a role: built in, one ``offered`` by a server, or a typed ``provider:model``.
 
     ``fitted`` are graders that are fitted to the collection. ``usual`` is the one of an empty address; an address
     always says which where that is no built-in one, so that it means the same on a machine with other settings.

@@ -129,7 +129,7 @@ def collection_card(
 
 
 def advice_note(advice: GrowthAdvice, words: Words, *, key: str) -> None:
-    """What follows from the size of a collection on its store."""
+    """Advise on the store, from the size of a collection."""
     look, sign = ("plain", "i") if advice.code == "server_small" else ("warn", "!")
     text = words(_ADVICE[advice.code], n=count_text(advice.passages), ms=duration_text(advice.search_ms))
     note_box(look, sign, text, words, key=key)

@@ -1,4 +1,4 @@
-"""What a search on the Knowledge page found: similarity, both ranks, and the text with the query's words marked."""
+"""Results of a search on the Knowledge page: similarity, both ranks, and the text with the query's words marked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SNIPPET = 420
 def found_passages(
     found: Sequence[FoundPassage], terms: Sequence[str], method: SearchMethod, words: Words, *, key: str
 ) -> None:
-    """Draw one card a passage, best first; ``terms`` are marked. Text is somebody else's and drawn as text."""
+    """Draw one card a passage, best first; ``terms`` are marked. Text is untrusted and drawn as text."""
     cards = [_card(rank, item, terms, method, words) for rank, item in enumerate(found, 1)]
     draw_knowledge([node("div", "founds", *cards)], words, key=key)
 
@@ -93,7 +93,7 @@ def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMet
 
 
 def _ranks(item: FoundPassage, method: SearchMethod, words: Words) -> list[Node]:
-    """Where each list had it; of a search by meaning alone the card's own place says it."""
+    """Show the rank in each list; for a plain vector search, the position of the card says it."""
     if method == "vector":
         return []
     chips = []

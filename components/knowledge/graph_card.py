@@ -70,7 +70,7 @@ def graph_card_nodes(state: GraphState, words: Words) -> tuple[Node, ...]:
 
 
 def extractor_text(name: str, words: Words) -> str:
-    """Who read the passages."""
+    """Name the reader of the passages."""
     if name in ("builtin", SAMPLES):
         return words(_EXTRACTOR[name])
     return model_name(name, words)

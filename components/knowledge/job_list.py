@@ -1,4 +1,4 @@
-"""Ingestions and other long jobs as cards: how far each is, and what came of it. Names of files are shown as text."""
+"""Ingestions and other long jobs as cards: their progress and results. Names of files are shown as text."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _card(job: JobStatus, words: Words) -> Node:
 
 
 def _way(job: JobStatus, words: Words) -> list[Node]:
-    """How far it has come: a bar, figures, the file being worked on."""
+    """Show progress: a bar, figures, the current file."""
     share = job.done / job.total if job.total else 0.0
     unknown = not job.total and not job.over and job.state != "waiting"
     bar = gauge(share, words(JOB_STATES[job.state]), moving=unknown, look="bar")
@@ -141,7 +141,7 @@ def _figures(job: JobStatus, words: Words) -> str:
 
 
 def _read(job: JobStatus, words: Words) -> str:
-    """How far the reading of a graph has come, and what was found."""
+    """Describe the progress of graph extraction and its results."""
     if job.state == "summarising":
         return words("{done} of {n} communities summed up", done=job.files_done, n=job.files)
     if not job.total:
@@ -168,7 +168,7 @@ def _passages(job: JobStatus, words: Words) -> str:
 
 
 def _outcome(job: JobStatus, words: Words) -> list[Node]:
-    """What came of it so far: counts while it is running, the whole report once it is over."""
+    """Show the result so far: counts while it is running, the whole report at the end."""
     parts: list[Node] = []
     if job.fault is not None:
         fact, remedy = fault_text(job.fault, words)

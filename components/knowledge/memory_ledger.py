@@ -75,7 +75,7 @@ draw_memory = Drawer("memory", "loops.css", "memory.css")
 
 @dataclass(frozen=True, slots=True)
 class MemoryFigures:
-    """What stands above the ledger."""
+    """Figures above the ledger."""
 
     passed: int
     failed: int
@@ -124,7 +124,7 @@ def memory_ledger(
     """Draw a card for each memory and return the id of the one to be deleted, if any.
 
     ``recalled`` says how many recent runs recalled each; ``base`` is what the address of the pages begins with. All
-    text is somebody else's and drawn as text: neither Markdown nor HTML in it means anything.
+    text is untrusted and drawn as text: neither Markdown nor HTML in it means anything.
     """
     cards = [_card(item, recalled.get(item.id, 0), words, base) for item in memories]
     action = draw_memory(cards, words, key=key)
@@ -202,7 +202,7 @@ def _facts(item: Memory, recalled: int, words: Words, base: str) -> Node:
 
 
 def effect_of(record: RunRecord) -> Effect:
-    """What memory did to a run that asked it."""
+    """Return the effect of memory on a run that consulted it."""
     recall, route = record.recall, record.route
     if recall is None or recall.failed:
         return "failed"
@@ -216,7 +216,7 @@ def effect_of(record: RunRecord) -> Effect:
 
 
 def recalled_by(records: Sequence[RunRecord]) -> Mapping[str, int]:
-    """How many of the runs recalled each memory, by its id."""
+    """Count the runs that recalled each memory, by its id."""
     return Counter(name for record in records if record.recall for name in {item.id for item in record.recall.memories})
 
 
@@ -226,7 +226,7 @@ def recall_list(records: Sequence[RunRecord], words: Words, *, key: str, base: s
 
 
 def run_address(run_id: str, words: Words, base: str) -> str:
-    """Where the workbench shows a run."""
+    """Return the address of a run in the workbench."""
     return f"{base}/?{urlencode({'run': run_id, 'lang': words.language})}"
 
 

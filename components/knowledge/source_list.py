@@ -32,7 +32,7 @@ _component = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class SourceListEvent:
-    """What the reader pressed in this rerun, and which sources are selected."""
+    """Button pressed in this rerun, and the selected sources."""
 
     opened: str
     """The source whose passages are asked for; empty where none was pressed."""
@@ -50,7 +50,7 @@ def source_list(
 ) -> SourceListEvent:
     """Draw one row a source, below 640 px of width one card each; ``fixed`` ones cannot be selected.
 
-    Names and titles are somebody else's words, and are drawn as text.
+    Names and titles are untrusted, and are drawn as text.
     """
     result = _component(
         key=key,
@@ -96,7 +96,7 @@ def source_heading(source: SourceInfo, words: Words, *, fixed: bool = False) -> 
 
 
 def account_nodes(account: Account | None, words: Words) -> list[Node]:
-    """What was read of a source and what was left out, a line each."""
+    """List what was read of a source and what was left out, a line each."""
     return [
         node("div", "small warn-ink", f"! {line.text}") if line.missing else node("div", "muted small", line.text)
         for line in account_lines(account, words)
@@ -104,13 +104,13 @@ def account_nodes(account: Account | None, words: Words) -> list[Node]:
 
 
 def passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:
-    """The passages of one source, in order, a page at a time, as plain text: they are somebody else's words."""
+    """The passages of one source, in order, a page at a time, as plain text: they are untrusted."""
     shown = page_of(passages, _A_PAGE, key=key)
     draw_knowledge([_passage(item, words) for item in shown], words, key="kb_passages")
 
 
 def _row(item: SourceInfo, words: Words) -> dict[str, str]:
-    """What the browser draws of one source; all words are rendered."""
+    """Build the row of a source for the browser; all words are rendered."""
     return {
         "source": item.source,
         "title": item.title if item.title != item.source else "",
@@ -122,7 +122,7 @@ def _row(item: SourceInfo, words: Words) -> dict[str, str]:
 
 
 def _missing(account: Account | None, words: Words) -> str:
-    """What of a source is missing, on one line; of several notes the first and how many more there are."""
+    """Describe on one line what is missing from a source; of several notes, the first and the number of others."""
     if account is None or not account.left_out:
         return ""
     first, *others = account.left_out

@@ -28,7 +28,7 @@ ICONS: Mapping[Tone, str] = MappingProxyType(
 
 
 def shapes_of(layout: Layout, words: Words) -> Node:
-    """What stands still in the drawing of a plan: an ``svg`` element whose changing parts are named."""
+    """Draw the static part of a plan: an ``svg`` element whose changing parts are named."""
     return _shapes(layout, words("Workflow of the run"), words("Question"), words("End"))
 
 

@@ -254,7 +254,7 @@ def _drawn(shape: Node, paint: Paint, roles: _Colours) -> str:
 
 
 def _roles(classes: Sequence[str], colours: _Colours) -> _Colours:
-    """What the looks in a group with these classes take for the roles of colours that they name."""
+    """Return the colours that a group of looks with these classes uses for the colour roles it names."""
     family, taken = _family(cast("Tone", classes[1])), "taken" in classes
     quiet = "plain" in classes or "stopped" in classes
     return {
@@ -270,7 +270,7 @@ def _roles(classes: Sequence[str], colours: _Colours) -> _Colours:
 
 
 def _family(tone: Tone) -> str:
-    """Which colours a tone has; an answer forced through an unmet gate shares those of a rewrite."""
+    """Return the colours of a tone; an answer forced through an unmet gate shares those of a rewrite."""
     return "rewrite" if tone == "forced" else tone if tone in ("passed", "rewrite", "fault", "active") else "passed"
 
 

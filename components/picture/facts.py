@@ -17,7 +17,7 @@ from engine.model.wording import change_of
 
 
 def facts_of(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
-    """What a node that was visited has to say: what its workflow draws of it, else what its kind of node has done."""
+    """List the facts on a visited node: from its workflow, else from its kind of node."""
     own = own_of(record.workflow).facts.get(name)
     node = workflow(record.workflow).flow.nodes.get(name)
     fact = own or _BY_KIND.get(node.kind if node else "", _plain_facts)

@@ -45,12 +45,12 @@ class Box:
         return Box(self.name, self.x + dx, self.y + dy, self.w, self.h)
 
     def overlaps(self, other: Box) -> bool:
-        """Whether the two share an area; touching sides do not."""
+        """Return whether the two share an area; touching sides do not."""
         apart = self.right <= other.x or other.right <= self.x or self.bottom <= other.y or other.bottom <= self.y
         return not apart
 
     def crossed_by(self, start: Point, stop: Point) -> bool:
-        """Whether a horizontal or vertical segment runs through the inside."""
+        """Return whether a horizontal or vertical segment runs through the inside."""
         low_x, high_x = sorted((start[0], stop[0]))
         low_y, high_y = sorted((start[1], stop[1]))
         return low_x < self.right and high_x > self.x and low_y < self.bottom and high_y > self.y

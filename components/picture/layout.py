@@ -1,7 +1,7 @@
 """A legible drawing plan of a workflow: pure, deterministic, for up to about a dozen nodes (UX, DESIGN).
 
 Wide drawings run left to right, narrow ones from top to bottom. What only leads back (a rewrite) stands in a lane
-beside the flow, half-way between the nodes it connects; other edges are routed around the boxes, and every
+next to the flow, half-way between the nodes it connects; other edges are routed around the boxes, and every
 conditional edge gets room for the inequality that is printed on it.
 """
 
@@ -113,7 +113,7 @@ def _column_centres(graph: WorkflowGraph, grid: Grid, extent: float, *, vertical
     for column in range(1, grid.columns + 2):
         dots = (column == 1) + (column == grid.columns + 1)
         gap = _gap(grid, vertical=vertical)
-        # A way needs room to leave one box and enter the next, also beside a dot.
+        # A way needs room to leave one box and enter the next, also next to a dot.
         gap = max(gap - 16.0 * dots, 2 * STUB + 4)
         if _straight_choice(grid, column, chosen):
             gap = max(gap, 56.0) if vertical else (max(gap, _CHIP_GAP) if _roomy(grid) else gap)
@@ -133,7 +133,7 @@ def _roomy(grid: Grid) -> bool:
 
 
 def _straight_choice(grid: Grid, column: int, chosen: set[tuple[str, str]]) -> bool:
-    """Whether a conditional edge of row 0 crosses the gap before ``column``."""
+    """Return whether a conditional edge of row 0 crosses the gap before ``column``."""
     return any(
         grid.slots[source] == Slot(column - 1, 0) and grid.slots[target] == Slot(column, 0) for source, target in chosen
     )
@@ -157,7 +157,7 @@ def _difficulty(edge: Edge, grid: Grid) -> tuple[int, float, str, str]:
 
 
 def _side_costs(edge: Edge, grid: Grid, *, vertical: bool) -> tuple[SideCosts, SideCosts]:
-    """What it costs to leave and enter by each side; forward means along the flow, outward means towards the lanes."""
+    """Return the cost of leaving and entering by each side; forward is along the flow, outward towards the lanes."""
     back = (edge.source, edge.target) in grid.back or bool({edge.source, edge.target} & grid.returning)
     forward, backward, inward, outward = _sides(vertical=vertical)
     down = grid.slots[edge.target].row - grid.slots[edge.source].row if grid.folded else 0
@@ -228,7 +228,7 @@ def _label_for(
 
 
 def _label_places(route: Route, width: float, boxes: Sequence[Box], frame: Box) -> Iterator[tuple[float, Label]]:
-    """Places with their cost: above, below or on a level stretch, over the boxes at its ends, beside an upright one."""
+    """Places with their cost: above, below or on a level stretch, over the boxes at its ends, next to upright ones."""
     tall = max(box.h for box in boxes) / 2
     for (x0, y0), (x1, y1) in route.segments:
         length = abs(x1 - x0) + abs(y1 - y0)

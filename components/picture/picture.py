@@ -1,4 +1,4 @@
-"""What a run looks like at a moment, as plain values: the one view that pages, streams and saved pictures draw."""
+"""State of a run at a moment as plain values: the one view for pages, streams and saved pictures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def picture_of(graph: WorkflowGraph, record: RunRecord | None, words: Words) -> 
 
 
 def travelled(edges: Sequence[Edge], record: RunRecord | None) -> dict[tuple[str, str], int]:
-    """How often each edge was taken; a choice is taken from the newest visit before, a plain edge from all since."""
+    """Count how often each edge was taken; a choice since the newest visit before it, a plain edge from the start."""
     taken: dict[tuple[str, str], int] = {}
     if record is None:
         return taken
@@ -144,7 +144,7 @@ def _node_view(name: str, node: Node, tone: Tone, record: RunRecord | None, word
 
 
 def _resting_lines(node: Node, words: Words) -> Lines:
-    """Who works there and at what; the second in two wordings where one is too long for a small box."""
+    """Return the role and model at a node; the second in two wordings where one is too long for a small box."""
     lines = ((node.who,), (node.work, node.brief))
     return tuple(tuple(words(text) for text in line if text) for line in lines if line[0])
 
@@ -174,7 +174,7 @@ def _edge_view(
 
 
 def ended_word(record: RunRecord, words: Words) -> str:
-    """How a run ended, in the words of the picture."""
+    """Label of the run's ending in the picture."""
     said = word(words, "outcome", str(record.outcome))
     return word(words, "outcome", record.answer_note, outcome=said) if record.answer_note else said
 

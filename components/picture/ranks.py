@@ -1,4 +1,4 @@
-"""Where each node of a workflow stands in a grid of columns and rows, before anything has a size.
+"""Grid of a workflow's nodes in columns and rows, before anything has a size.
 
 Columns follow the flow. Row 0 is the longest way from start to end and negative rows hold its alternatives (a workflow
 that never goes back has them on both sides). Positive rows, the lanes, hold what only leads back, such as a rewrite:
@@ -18,7 +18,7 @@ LONGEST_ROW = 6
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in the grid; a whole column belongs to the flow, a half one lies between two of them."""
+    """A place in the grid; a whole column belongs to the flow, a half one is between two of them."""
 
     column: float
     row: int
@@ -59,7 +59,7 @@ def folded(grid: Grid, graph: WorkflowGraph, longest: int = LONGEST_ROW) -> Grid
     """The flow of a grid with more columns than ``longest`` in two rows, both read from left to right.
 
     The second row ends at the right edge. An alternative that leads into the second row alone stands before it, and so
-    does what leads back from it. A grid with other nodes beside its flow stays as it is.
+    does what leads back from it. A grid with other nodes next to its flow stays as it is.
     """
     first = (grid.columns + 2) // 2
     shift = grid.columns - first

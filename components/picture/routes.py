@@ -58,7 +58,7 @@ class Plan:
 
     @classmethod
     def of(cls, boxes: Sequence[Box], tracks: int = 2, *, keeps_away: bool = False) -> Plan:
-        """Lay the grid: lines through ports, beside boxes, and ``tracks`` free ones around the drawing."""
+        """Lay the grid: lines through ports, next to boxes, and ``tracks`` free ones around the drawing."""
         xs: set[float] = set()
         ys: set[float] = set()
         for box in boxes:
@@ -181,7 +181,7 @@ class Plan:
     def _touches(
         self, cell: tuple[int, int], to: tuple[int, int], known: dict[tuple[int, int, int, int], bool], margin: float
     ) -> bool:
-        """Whether a stretch comes closer than ``margin`` to a box; ``known`` keeps the answers."""
+        """Return whether a stretch comes closer than ``margin`` to a box; ``known`` keeps the answers."""
         key = (*min(cell, to), *max(cell, to))
         if key not in known:
             start, stop = (self.xs[cell[0]], self.ys[cell[1]]), (self.xs[to[0]], self.ys[to[1]])
@@ -198,7 +198,7 @@ def side_costs(costs: Iterable[tuple[Side, float]]) -> SideCosts:
 
 
 def _shifts(box: Box, side: Side) -> tuple[float, ...]:
-    """Where on a side a way may meet the box: its middle, and beside it where there is room."""
+    """Return the points on a side where an edge may meet the box: its middle, and more where there is room."""
     extent = box.h if side in ("left", "right") else box.w
     return (0.0, -PORT_OFFSET, PORT_OFFSET) if extent >= 4 * PORT_OFFSET else (0.0,)
 

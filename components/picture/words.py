@@ -115,13 +115,13 @@ PICTURE: Mapping[str, str] = MappingProxyType(
 
 
 def word(words: Words, kind: str, code: str, **values: object) -> str:
-    """What the picture calls a code of this kind, such as a state; empty where it has no words for it."""
+    """Return the picture's label of a code such as a state; empty if it has none."""
     message = PICTURE.get(f"{kind}_{code}")
     return words(message, **values) if message else ""
 
 
 def route_of(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
-    """Where a decision leads, in a word."""
+    """Label where a decision leads, in a word."""
     if decision.route == END:
         return words("end")
     target = workflow(taken_in).flow.nodes.get(decision.route)
@@ -160,7 +160,7 @@ def duration_of(ms: float, words: Words) -> str:
 
 
 def chips_of(decision: Decision, count: int, taken_in: WorkflowName, words: Words) -> tuple[str, ...]:
-    """What an edge prints of the newest decision that chose it, from long to short, and how often it was chosen."""
+    """Return the labels of an edge's newest decision, from long to short, and how often the edge was chosen."""
     times = f" ×{count}" if count > 1 else ""
     target = route_of(decision, taken_in, words)
     short = [_comparison(item, words, "short") for item in decision.comparisons]

@@ -61,7 +61,7 @@ def comparison_nodes(
 ) -> tuple[Node, ...]:
     """The whole comparison as trees of text, in reading order.
 
-    Of two different questions what each came to, beside each other: what one has and the other lacks means nothing.
+    Results of two different questions side by side: what one has and the other lacks means nothing.
     """
     same = found.same_question
     return (
@@ -95,7 +95,7 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
 
 
 def parting_text(found: RunDifference, words: Words) -> str:
-    """Where the paths part and in what, or that they do not."""
+    """Describe where and how two paths part, or that they do not."""
     if found.a.id == found.b.id:
         return words("A and B are the same run.")
     if found.equal:
@@ -154,7 +154,7 @@ def _counts(found: RunDifference, words: Words) -> str:
 
 
 def _fault(name: str, fault: Fault, words: Words) -> Node:
-    """Why a run failed; what to do about it stands in the workbench."""
+    """Show why a run failed; the remedy is shown in the workbench."""
     fact, _ = fault_text(fault, words)
     said = node(
         "div", "head", node("span", "ab", name), node("strong", "grow", fact), node("span", "muted small", fault.code)

@@ -163,7 +163,7 @@ def _rewrite(name: str, item: Rewrite | None, against: str, why: str, words: Wor
 
 
 def answers_card(found: RunDifference, words: Words, known: BothKnown = (None, None)) -> Node:
-    """Both answers, sentence beside sentence, with what query sets and judgements say of each."""
+    """Both answers, sentence by sentence, with what query sets and judgements say of each."""
     sides = zip("AB", (found.a, found.b), known, strict=True)
     head = node("div", "pair two", *(_answer_head(name, run, of, words) for name, run, of in sides))
     parts = [node("strong", "heading", words("Answers"))]

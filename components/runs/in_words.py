@@ -26,10 +26,10 @@ from engine.replay.playback import steps
 
 
 class InWords:
-    """What pages say of these values, without markup."""
+    """Page sentences for these values, without markup."""
 
     def steps(self, record: RunRecord, events: Sequence[Event], language: UiLanguage) -> list[str]:
-        """What happened in a run, one sentence a step."""
+        """Describe a run, one sentence a step."""
         words = words_for(language)
         told = [sentence(step, record, words) for step in steps(events)]
         if record.origin is None:
@@ -37,7 +37,7 @@ class InWords:
         return [origin_text(record.origin, words), explanation(words), *told, *note_texts(record, words)]
 
     def ending(self, record: RunRecord, language: UiLanguage) -> str:
-        """How a run ended, in a few words."""
+        """Describe how a run ended in a few words."""
         return ended_text(record, words_for(language))
 
     def decision(self, decision: Decision, record: RunRecord, language: UiLanguage) -> str:
@@ -45,7 +45,7 @@ class InWords:
         return decision_text(decision, record.workflow, words_for(language))
 
     def what_if(self, found: WhatIf, record: RunRecord, language: UiLanguage) -> str:
-        """What other settings would have done to a run."""
+        """Describe the effect of other settings on a run."""
         words = words_for(language)
         said = changes_text(found.config, record.config, words) + consequence_text(found, record, words)
         ended = said if said.endswith((".", "。")) else said + words(".")
@@ -53,7 +53,7 @@ class InWords:
         return words.joined(part for part in (ended.replace("**", ""), admits) if part)
 
     def diagnosis(self, found: Diagnosis, language: UiLanguage) -> str:
-        """What a run suffered from, with the figures that say so."""
+        """Describe the diagnosis of a run with its figures."""
         words = words_for(language)
         return words("{name}: {text}", name=title(found, words), text=why_text(found, words))
 
@@ -62,7 +62,7 @@ class InWords:
         return boundary_text(boundary, words_for(language))
 
     def recommendation(self, found: Recommendation, before: RunConfig, language: UiLanguage) -> list[str]:
-        """Which settings of a sweep are recommended over ``before``, and how sure that is."""
+        """Describe the settings a sweep recommends over ``before``, and with what confidence."""
         words = words_for(language)
         changed = [
             f"{setting_label(item.name, words)} {setting_text(item.name, item.b, words)}"
@@ -71,6 +71,6 @@ class InWords:
         return recommendation_text(found, changed, words)
 
     def fault(self, fault: Fault, language: UiLanguage) -> str:
-        """What happened, and what to do."""
+        """Describe a fault and its remedy."""
         words = words_for(language)
         return words.joined(part for part in fault_text(fault, words) if part)

@@ -1,4 +1,4 @@
-"""What columns of runs side by side have in common, no matter what tells the runs apart."""
+"""Parts shared by all columns of runs, whichever setting differs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LOOKS = {None: "accent", "answered": "pass", "failed": "fault", "interrupted": 
 
 
 def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
-    """What was searched, and that the runs shared the machine where they did."""
+    """Describe the search, and that the runs shared the machine if they did."""
     said = [words("Searched: {collection}", collection=searched_text(records, words))]
     if shared_time(records):
         said.append(words("The runs shared this machine, so each may have taken longer than it would alone."))
@@ -46,7 +46,7 @@ def searched_text(records: Sequence[RunRecord], words: Words) -> str:
 
 
 def outcome_chip(record: RunRecord, words: Words) -> Node:
-    """How a run ended, or that it is running."""
+    """Chip with the outcome of a run, or that it is running."""
     look = "warn" if record.outcome and record.answer_note else _LOOKS.get(record.outcome, "warn")
     return chip(look, ended_text(record, words))
 

@@ -131,7 +131,7 @@ def _known_section(known: RunAnswer | None, words: Words) -> list[str]:
 
 
 def _own_sections(record: RunRecord, words: Words) -> list[str]:
-    """What only some workflows leave behind, as on the page and without what can be pressed there."""
+    """Draw sections that only some workflows have, as on the page but without controls."""
     attached = attached_nodes(record.attachments, record.cell_citations, words) if record.attachments else []
     parts = (
         (words("Attached to the question"), attached),

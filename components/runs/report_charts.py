@@ -90,7 +90,7 @@ def timeline_svg(record: RunRecord, words: Words) -> Node | None:
 
 
 def timeline_legend(record: RunRecord, words: Words) -> Node:
-    """What the colours of the bars mean."""
+    """Legend of the bar colours."""
     kinds = dict.fromkeys(span.kind for span in spans(record, words))
     items = (node("li", "", node("i", f"swatch {kind}"), words(SPAN_NAMES[kind])) for kind in kinds)
     return node("ul", "legend", *items)
@@ -212,7 +212,7 @@ def _sign(end: End) -> str:
 
 
 def _row_y(drawn: ReportMap, row: int) -> float:
-    """The smallest value lies at the bottom."""
+    """The smallest value is at the bottom."""
     return _TOP + (len(drawn.y_values) - 1 - row) * _CELL_H
 
 

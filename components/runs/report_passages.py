@@ -35,7 +35,7 @@ _LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
 
 
 def anchors(record: RunRecord) -> dict[PassageId, str]:
-    """The fragment of every passage; ids are somebody else's text and cannot be one."""
+    """The fragment of every passage; ids are untrusted text and cannot be one."""
     return {line.passage.id: f"p{place}" for place, line in enumerate(life_lines(record), 1)}
 
 
@@ -109,7 +109,7 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
         node("span", "why", node("bdi", "", row["reason"])),
         node("span", "steps", *_steps(row["steps"])),
     )
-    # A link to what lies inside a closed fold opens it, without a script.
+    # A link to something inside a closed fold opens it, without a script.
     full = node("div", "full", node("h4", "", words("Full text")), node("pre", "", *_marked(row["text"])), id=place)
     return node("details", "passage dropped" if row["dropped"] else "passage", summary, full, *_story(row, words))
 

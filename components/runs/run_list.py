@@ -78,7 +78,7 @@ _MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """What the list shows of one run."""
+    """List entry of one run."""
 
     id: RunId
     question: str
@@ -113,7 +113,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class RunListEvent:
-    """What the reader pressed in this rerun, and which runs are selected."""
+    """Button pressed in this rerun, and the selected runs."""
 
     press: Press | None
     run_id: RunId
@@ -158,7 +158,7 @@ def run_list(
 
 
 def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
-    """What the browser draws of one run; every value is text or a number, all words are rendered."""
+    """Build the row of a run for the browser; every value is text or a number, all words are rendered."""
     sign, look = _NOTED.get(item.answer_note, _SIGNS[item.outcome])
     return {
         "id": item.id,
@@ -184,7 +184,7 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
 
 
 def _rounds(item: RunLine) -> str:
-    """How many rounds it had; a dash where it cannot be told from its rewrites."""
+    """Return the number of rounds; a dash if its rewrites do not tell it."""
     if item.damaged or item.workflow not in WORKFLOWS or not workflow(item.workflow).flow.searches_once_a_query:
         return "–"
     return str((item.rewrites + 1) * item.searched)

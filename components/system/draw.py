@@ -12,7 +12,7 @@ draw_system = Drawer("system", "system.css", look="system")
 
 
 def fault_nodes(fault: Fault, words: Words) -> tuple[Node, ...]:
-    """What happened and what to do, with the command that does it where the fault names one."""
+    """Show what happened and the remedy, with the command if the fault names one."""
     fact, remedy = fault_text(fault, words)
     typed = fault.params.get("command", "")
     said = (

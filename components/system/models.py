@@ -83,12 +83,12 @@ def model_table(models: Sequence[ModelDetails], address: str, words: Words, *, k
 
 
 def chats(model: ModelDetails) -> bool:
-    """Whether a model can play a role; one of which Ollama does not say counts as one that can."""
+    """Return whether a model can play a role; one that Ollama does not describe counts as capable."""
     return not model.capabilities or bool({"completion", "chat"} & set(model.capabilities))
 
 
 def ollama_missing(address: str, words: Words, *, key: str) -> ModelEvent | None:
-    """What to do where no Ollama answers, step by step, with the commands; returns a press of *Check again*."""
+    """Explain step by step how to start Ollama, with the commands; return a press of *Check again*."""
     steps = (
         ("install", _INSTALL),
         ("start", "ollama serve"),
@@ -106,7 +106,7 @@ def ollama_missing(address: str, words: Words, *, key: str) -> ModelEvent | None
 
 
 def no_models(words: Words, *, key: str) -> ModelEvent | None:
-    """What to do where Ollama has no model yet; returns which one to pull."""
+    """Explain what to do if Ollama has no model yet; return the one to pull."""
     offered = (button(words("Pull") + f" {name}", f"pull:{name}", "button") for name in _FIRST)
     said = words("Pull one: the small one needs about 1 GB, the other answers better and needs about 5 GB.")
     none = node("strong", "", words("Ollama answers and has no model yet."))
@@ -181,7 +181,7 @@ def _row(item: ModelDetails, words: Words) -> list[Node]:
 
 
 def capability(name: str, words: Words) -> str:
-    """What a model can do; a word of Ollama's that has none of ours stays as it is."""
+    """Label a capability of a model; an unknown one keeps Ollama's word."""
     return words(_CAN[name]) if name in _CAN else name
 
 

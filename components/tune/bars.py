@@ -1,4 +1,4 @@
-"""How the questions of a set end, and how their pass rates are spread, before and after a change of settings."""
+"""Outcomes and pass rates of a question set before and after a change of settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOTED: dict[AnswerNote, str] = {"cannot_tell": "#a8b0bd", "uncited": "#f2c94c",
 
 
 def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
-    """How the questions end, before and after, as two stacked bars; those without a usable run failed on both sides."""
+    """Draw the outcomes before and after as two stacked bars; questions without a usable run failed on both sides."""
     labels = _labels(words)
     rows = outcome_rows(evaluation, words)
     present = [label for label in labels if any(row["outcome"] == label for row in rows)]
@@ -80,7 +80,7 @@ def _labels(words: Words) -> dict[str, str]:
 
 
 def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
-    """How the pass rates of the last round are spread, before and after."""
+    """Draw the distribution of the last round's pass rates, before and after."""
     rows = []
     for side, name in _SIDES:
         counts, edges = np.histogram(evaluation.pass_rates(side), bins=10, range=(0.0, 1.0))

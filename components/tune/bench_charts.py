@@ -83,7 +83,7 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
 
 
 def files_text(found: GraderFigures, words: Words) -> str:
-    """What labels of whole files say of a grader, and what they do not."""
+    """Explain what labels of whole files say about a grader, and what they do not."""
     return words.count(
         "1 label names a file, and not which of its passages is right. Recall counts it once, for the passage judged "
         "best (passed: {passed}). The other figures need judged passages.",
@@ -119,7 +119,7 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
 
 
 def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
-    """What the grader says against how often it is right; on the diagonal it is calibrated."""
+    """Chart the grader's probability against the observed share; on the diagonal it is calibrated."""
     rows = [
         {
             "said": item.mean_p,
@@ -187,7 +187,7 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
 
 
 def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
-    """How far repeated gradings of each passage lie apart; a coin-flip badge where the cut lies within the noise."""
+    """Show the spread of repeated gradings per passage, with a coin-flip badge where the threshold falls within it."""
     said = (
         words("No scatter: every repeated verdict was the same.")
         if not found.band
@@ -238,7 +238,7 @@ def _number(value: float | None) -> str:
 
 
 def too_few(found: Judgements, words: Words) -> None:
-    """What is there, what is wanted, and how many more that takes."""
+    """Show what is available, what is needed, and how many more that takes."""
     more, relevant, others, questions = found.missing
     parts = [
         words(

@@ -181,7 +181,7 @@ def _seen(found: Certificates, place: int, words: Words) -> str:
 
 
 def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]:
-    """What the settings under test lack; nothing where they were not tried."""
+    """Show what the tried settings lack; empty if they were not tried."""
     if place is None:
         return [node("p", "muted", words("The settings under test lie between those that were tried."))]
     said = [words("Settings under test:"), _seen(found, place, words)]

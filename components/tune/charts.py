@@ -137,7 +137,7 @@ def heat_map(
 def _colours_text(
     measure: Measure, seen: tuple[float, float], domain: tuple[float, float], words: Words, *, dark: bool
 ) -> str:
-    """What the colours of a map mean, and between what its values lie."""
+    """Explain the colours of a map, and the range of its values."""
     note = (
         N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the brighter the better; click to try")
         if dark
@@ -148,7 +148,7 @@ def _colours_text(
 
 
 def _cells_text(heat: HeatMap, words: Words) -> str:
-    """What hatching, grey and empty cells mean, as far as the map has any."""
+    """Explain hatched, grey and empty cells, as far as the map has any."""
     figures = heat.figures
     shown = heat.possible & (figures.n > 0)
     said = []
@@ -205,7 +205,7 @@ class Point:
 def quality_against_cost(points: Sequence[Point], cost: Measure, words: Words, *, key: str, tried: Tried) -> None:
     """Every setting as a point at its worse ends; a line through those that none beats in both quality and cost."""
     shown = [item for item in points if item.place is not None]
-    # The later a row, the higher it lies: what is recommended is never under other points.
+    # The later a row, the higher it is drawn: what is recommended is never under other points.
     shown.sort(key=lambda item: _KINDS.index(item.kind))
     if not shown:
         st.caption(words("no question can tell"))
@@ -301,7 +301,7 @@ def _cells(heat: HeatMap, current: RunConfig, words: Words) -> list[dict[str, An
 
 
 def is_nearest(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool:
-    """Whether a cell is the one nearest to a value that may lie between two."""
+    """Return whether a cell is the one nearest to a value that may lie between two."""
     if isinstance(cell, str | bool) or isinstance(value, str | bool):
         return bool(value == cell)
     numbers = [item for item in values if not isinstance(item, str)]

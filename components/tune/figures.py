@@ -1,4 +1,4 @@
-"""The cards over a query set: each figure, its change against the settings compared, and whether that can be told."""
+"""The cards over a query set: each figure, its change against the settings compared, and whether it is significant."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def tune_figures(evaluation: Evaluation, words: Words, *, key: str, so_far: Draw
 
 
 def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) -> tuple[Card, ...]:
-    """What ends right, what is wasted, refusals if any is due, cost, time.
+    """Build the cards: right answers, waste, refusals if any is due, cost, time.
 
-    What ends right is told by the answers where there are gold answers, else by the passages given, and without labels
+    Gold answers decide what ends right, else the passages given; without labels
     by whether there was an answer.
     """
     read, labelled, refusals = (
@@ -75,7 +75,7 @@ def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) 
 
 
 def basis_text(evaluation: Evaluation, words: Words) -> str:
-    """By what *answered right* is told under the settings under test, and of how many questions.
+    """Describe how *answered right* is decided under the settings under test, and for how many questions.
 
     Empty where there is neither a gold answer nor a judgement of an answer.
     """
@@ -141,7 +141,7 @@ def p_text(p: float) -> str:
 def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Drawn | None = None) -> None:
     """Every measure before and after, with its sampling error and how many questions it is known for.
 
-    While a batch is running, the interval is where the figure will end, and changes are not told yet.
+    While a batch is running, the interval is where the figure will end, and changes are not shown yet.
     """
     if so_far is not None:
         st.caption(
@@ -173,7 +173,7 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Dr
 
 
 def by_file_text(evaluation: Evaluation, words: Words) -> str:
-    """Which measures leave out the questions whose labels name whole files, and why; empty without any."""
+    """Explain which measures omit questions whose labels name whole files, and why; empty if there are none."""
     if not evaluation.by_file:
         return ""
     left_out = words(", ").join(words(MEASURES[name].name) for name in MEASURES if name in OF_PASSAGES)
@@ -195,7 +195,7 @@ def _interval(evaluation: Evaluation, measure: Measure, so_far: Drawn | None) ->
 
 
 def _at_the_end(evaluation: Evaluation, measure: Measure, so_far: Drawn, words: Words) -> str:
-    """Where a figure will be once all questions have run."""
+    """Project a figure to the end of all questions."""
     interval = anytime_of(evaluation, measure, AFTER, so_far)
     if interval is None:
         return words("n = {n} so far", n=evaluation.figure(measure, AFTER).n)
@@ -217,11 +217,11 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words, so_far: Drawn 
     elif measure == "seconds":
         value = figure_text(measure, evaluation.quantile(measure, 0.5, AFTER), words)
     if so_far is not None:
-        # A test of the change would mislead whoever looks at it again and again.
+        # A test of the change would mislead anyone who looks at it again and again.
         return Card(label, value, _at_the_end(evaluation, measure, so_far, words), help=help_text)
     note, look = _change(evaluation, measure, words)
     if measure == "seconds" and note.startswith(("▲", "▼")):
-        # The value beside it is a median.
+        # The value next to it is a median.
         note = words("{change} on average", change=note)
     if interval := evaluation.interval(measure, AFTER):
         help_text = f"{help_text} {sampling_text(measure, interval.low, interval.high)}"
@@ -229,7 +229,7 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words, so_far: Drawn 
 
 
 def _change(evaluation: Evaluation, measure: Measure, words: Words) -> tuple[str, str]:
-    """What changed on the questions known on both sides, then how many are not."""
+    """Describe the changes on the questions known on both sides, then the number of unknown ones."""
     test = test_of(evaluation, measure)
     said, look = _paired(evaluation, measure, test, words)
     if not test.unknown:

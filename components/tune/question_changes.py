@@ -1,4 +1,4 @@
-"""What a change of settings does to each question of a set: the sentence, and the table with a link to every run."""
+"""Effect of a settings change on each question of a set: a sentence, and a table with a link to every run."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
 
 
 def changes_card(changes: QuestionChanges, words: Words, *, key: str) -> None:
-    """``Flips 9 of 60: 7 better · 1 worse · 1 unknown``, and what a paired test makes of it."""
+    """``Flips 9 of 60: 7 better · 1 worse · 1 unknown``, and the result of a paired test."""
     heading, counts, second = card_texts(changes, words)
     drawn = (node("span", _INKS[name], said) for name, said in counts.items())
     head = node("div", "head counts", node("span", "heading", heading), *drawn)
@@ -165,7 +165,7 @@ def change_text(change: QuestionChange, words: Words) -> str:
 
 
 def _place(change: QuestionChange) -> int:
-    """What breaks comes first, then what is mended, what only costs otherwise, and what is not known."""
+    """Sort broken questions first, then fixed, then those with another cost, then unknown."""
     only_cost = change.reason in ("fewer_calls", "more_calls")
     return _ORDER.index(change.verdict) + len(_ORDER) * only_cost
 

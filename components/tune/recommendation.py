@@ -113,7 +113,7 @@ def _poor(found: Recommendation, words: Words) -> str:
 
 
 def _cautions(found: Recommendation, words: Words) -> list[str]:
-    """What a reader should know before taking the pick."""
+    """List what to consider before taking the recommendation."""
     said = [_lets_in(found, words)] if found.rejected else []
     if found.never_corrects:
         said.append(

@@ -1,4 +1,4 @@
-"""What only the answer-evaluation loop draws."""
+"""Parts drawn only for the answer-evaluation loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.model.values import RunRecord
 
 
 class AnswerEvaluation(Own):
-    """Every answer, what its evaluator wanted, and what the next one made of it."""
+    """Every answer, what its evaluator wanted, and how the next one responded."""
 
     def evidence(self, record: RunRecord, words: Words) -> list[Node]:
         return draft_nodes(record, words)

@@ -167,7 +167,7 @@ def _suggestion(item: Suggestion, state: str, words: Words) -> Node:
 
 
 def _seen(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
-    """The excerpts that an evaluator judged by, each beside what the generator had (AE-04)."""
+    """The excerpts that an evaluator judged by, each next to what the generator had (AE-04)."""
     if draft.evaluation is None or draft.direct:
         return []
     given = _given(draft, record)
@@ -199,7 +199,7 @@ def _seen(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
 
 
 def _given(draft: Draft, record: RunRecord) -> Sequence[Passage]:
-    """What the answer was written from, in the order of its markers; the context of an older pass is not kept."""
+    """Return the passages of the answer in the order of its markers; contexts of older passes are not kept."""
     passages = record.context.passages if record.context else ()
     known = {item.id for item in passages}
     if all(item.passage_id in known for item in draft.seen):

@@ -1,4 +1,4 @@
-"""What only the dual loop draws."""
+"""Parts drawn only for the dual loop."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _recalled(record: RunRecord, words: Words) -> str:
 
 
 def _not_relied_on(recall: Recall, words: Words) -> str:
-    """Why nothing of what memory brings up may answer; nothing where something may."""
+    """Explain why no recalled memory may answer; empty if one may."""
     if recall.holding:
         return ""
     if recall.refused:
@@ -196,7 +196,7 @@ def _route(record: RunRecord, words: Words) -> str:
 
 
 def _judged(index: int, record: RunRecord, words: Words) -> str | None:
-    """What the grader found in a round and what follows; None where it did not come to a decision."""
+    """Describe the grader's findings in a round and the consequence; None if it reached no decision."""
     at_gate = (item for item in record.decisions if item.round == index and item.node == "grade_documents")
     decision = next(at_gate, None)
     if decision is None or decision.reason == "grader_failed":

@@ -1,4 +1,4 @@
-"""What only graph + vector retrieval draws."""
+"""Parts drawn only for graph + vector retrieval."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _LOOKS = {"name": "asked", "alias": "asked", "passage": "linked", "neighbour": "
 
 
 def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
-    """What the analysis of the query found."""
+    """List the findings of the query analysis."""
     analysis, spent = record.analysis, cost_of(name, record, words)
     if not analysis:
         return lines(spent)
@@ -81,7 +81,7 @@ def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lin
 
 
 def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
-    """Whether it is searched, and in which mode."""
+    """Return whether it is searched, and in which mode."""
     spent = time_of(name, record, words)
     decision = next((item for item in record.decisions if item.node == name), None)
     if decision is None:
@@ -92,7 +92,7 @@ def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines
 
 
 def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
-    """What the newest search found, and whether a mode could not do its own work."""
+    """List the results of the newest search, and whether a mode fell back."""
     spent = time_of(name, record, words)
     round_ = next((item for item in reversed(record.rounds) if item.searched), None)
     if round_ is None:
@@ -106,7 +106,7 @@ def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Li
 
 
 def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
-    """What the answer was written from."""
+    """List the context of the answer."""
     spent = cost_of(name, record, words)
     if record.outcome == "abstained" and record.rounds:
         return lines([words("nothing passed, says so")], spent)
@@ -279,7 +279,7 @@ def _shown(passage: Passage | StoredPassage, words: Words) -> ShownPassage:
 
 
 def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """What the analysis said of the query, and the mode that was searched."""
+    """Show the analysis of the query and the mode searched."""
     analysis = record.analysis
     if analysis is None:
         return []

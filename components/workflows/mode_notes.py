@@ -1,4 +1,4 @@
-"""What a mode could not do, said loudly: no mode silently becomes another (GH-02)."""
+"""Prominent note on what a mode could not do: no mode silently becomes another (GH-02)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     if evidence is None or not (evidence.notes or evidence.fell_back_to):
         return advice
     said = [node("p", "", text) for text in note_texts(evidence, words)]
-    # The modes that have vectors beside the graph fall back on nothing; their warning says what they were without.
+    # The modes that have vectors besides the graph fall back on nothing; their warning says what they were without.
     fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
     if evidence.fell_back_to:
         lists = words(", ").join(words(LIST_NAMES[name]) for name in evidence.fell_back_to)
@@ -68,7 +68,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
 
 
 def _chain_advice(record: RunRecord, words: Words) -> list[Node]:
-    """What to try where the graph led on and the built-in grader, which reads words, did not follow."""
+    """Suggest what to try when the graph led to passages that the built-in, word-based grader rejected."""
     if record.outcome not in ("abstained", "answered_forced") or not record.config.models.grader.built_in:
         return []
     led = {
@@ -120,7 +120,7 @@ def note_text(note: ModeNote, words: Words) -> str:
 
 
 def fallback_text(lists: Sequence[RetrievalList], words: Words) -> str:
-    """What was searched in place of the mode's own lists."""
+    """Describe what was searched instead of the mode's own lists."""
     return words(
         "This mode could not do its own work; searched instead: {lists}.",
         lists=words(", ").join(words(GRAPH_LISTS[name]) for name in lists),

@@ -296,7 +296,7 @@ def _dimension(item: QualityDimension, check: QualityCheck, issue: QualityIssue 
 
 
 def _part(item: QualityDimension, check: QualityCheck) -> int:
-    """How many passages or kinds a share stands for."""
+    """Count the passages or kinds behind a share."""
     if item.name == "count":
         return check.passages
     return round(item.value * _whole(item, check))

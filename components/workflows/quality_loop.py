@@ -1,4 +1,4 @@
-"""What only the quality-control loop draws."""
+"""Parts drawn only for the quality-control loop."""
 
 from __future__ import annotations
 

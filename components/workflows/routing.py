@@ -124,7 +124,7 @@ def _steps(
 
 
 def _unusable(strategy: Strategy, record: RunRecord) -> str:
-    """Why this run could not have used a strategy whose turn never came; empty where it could."""
+    """Explain why this run could not have used a strategy it never tried; empty if it could."""
     if strategy == "web_search" and not dual_options(record.config).web_search:
         return "web_off"
     named = record.manifest.get("strategies", "")
@@ -262,7 +262,7 @@ def recall_card(record: RunRecord, words: Words) -> list[Node]:
 
 
 def route_card(record: RunRecord, words: Words) -> list[Node]:
-    """How the run began, why, and whether memory made the difference; nothing before the router chose."""
+    """Show how the run started, why, and whether memory made the difference; empty before the router chose."""
     choice = record.route
     if choice is None:
         return []
@@ -279,7 +279,7 @@ def route_card(record: RunRecord, words: Words) -> list[Node]:
 
 
 def kept_card(record: RunRecord, words: Words) -> list[Node]:
-    """What the run left in memory; nothing while it is running, and where memory is off."""
+    """Show what the run left in memory; empty while it is running and where memory is off."""
     if record.active or record.recall is None or record.recall.off:
         return []
     kept = record.remembered
@@ -307,7 +307,7 @@ def kept_card(record: RunRecord, words: Words) -> list[Node]:
 
 
 def _why_nothing(record: RunRecord, words: Words) -> str:
-    """Why a run with memory left nothing in it."""
+    """Explain why a run with memory kept nothing."""
     draft = standing_draft(record)
     if draft is None or record.outcome == "fallback":
         return words("There is no answer to keep.")
@@ -334,7 +334,7 @@ def _state(recall: Recall, words: Words) -> Node:
 
 
 def _unused(memory_id: str, recall: Recall) -> tuple[str, str] | None:
-    """Why a memory may not answer, in short and as a sentence."""
+    """Explain why a memory may not answer, in short and as a sentence."""
     if memory_id in recall.stale:
         return _STALE
     return _REFUSED if memory_id in recall.refused else None

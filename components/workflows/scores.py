@@ -1,4 +1,4 @@
-"""Quality scores as text and as looks: never rounded across a cut-off, never told by colour alone."""
+"""Quality scores as text and as looks: never rounded across a cut-off, never shown by colour alone."""
 
 from __future__ import annotations
 

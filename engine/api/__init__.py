@@ -92,7 +92,7 @@ def middleware(
 
 def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None) -> FastAPI:
     """The application without its guard; its paths are relative to where it is served."""
-    # The docs pages would load scripts from elsewhere; the description itself is served.
+    # The docs pages would load scripts from other servers; the description itself is served.
     api = FastAPI(
         title="Self-Corrective RAG Workbench",
         version=__version__,
@@ -325,7 +325,7 @@ def _started(
     trial: bool = False,
     traceparent: str | None = None,
 ) -> RunId:
-    """Begin a run; a question that will not do is told with the name that the request gave it."""
+    """Start a run; the error on an unusable question names it as the request did."""
     try:
         with called_by(traceparent):
             return engine.start(question, config, attachments=attachments, trial=trial)
@@ -335,7 +335,7 @@ def _started(
 
 
 def _all_seen(record: RunRecord, after: int) -> bool:
-    """Whether there is nothing to send: an answer of 204, for anything else makes a browser connect again and again.
+    """Return whether there is nothing to send: an answer of 204, since any other makes a browser reconnect for ever.
 
     The end of an interrupted run was made up when it was read, and its number says nothing about what the caller saw.
     """

@@ -1,4 +1,4 @@
-"""Which Milvus server a request may name: a request must not make the program connect wherever it says."""
+"""Milvus servers that a request may name, so that no request makes the program connect to an arbitrary address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images and tables in requests: read where a file is sent, taken as they stand where somebody typed them."""
+"""Images and tables in requests: read where a file is sent, taken as they are where a person typed them."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class _Body(BaseModel):
 
 
 def _shallow(config: dict[str, Any]) -> dict[str, Any]:
-    """Nothing in a config lies deep, and anything that prints a value a thousand levels deep fails."""
+    """Nothing in a config is deeply nested, and anything that prints a value a thousand levels deep fails."""
     level: list[Any] = [config]
     for _ in range(_DEEPEST):
         level = [inner for value in level for inner in _inside(value)]
@@ -92,7 +92,7 @@ def _ranges(parameters: Mapping[str, Parameter]) -> str:
 
 
 def _config_in_words() -> str:
-    """What a config may hold: numbers with their ranges, and the options of each workflow that has some."""
+    """Describe the fields of a config: numbers with their ranges, and the options of each workflow that has some."""
     lines = [f"Fields of a config; those left out are the workflow's own defaults. Numbers: {_ranges(PARAMETERS)}."]
     for workflow, own in workflows().items():
         others = [name for name in own.own_settings if name not in own.numbers]
@@ -269,7 +269,7 @@ class JudgementsRequest(_Body):
 
 
 class RunsQuery(BaseModel):
-    """What narrows ``GET /api/runs``; ``before`` is the ``cursor`` of the last run already seen."""
+    """Filters of ``GET /api/runs``; ``before`` is the ``cursor`` of the last run already seen."""
 
     limit: int = Field(50, ge=1, le=500)
     outcome: Outcome | None = None
@@ -327,7 +327,7 @@ def _tokens(name: str) -> Any:
 
 
 class Chunks(_Body):
-    """How a file is cut into passages, in estimated tokens."""
+    """Size and overlap of the passages of a file, in estimated tokens."""
 
     target_tokens: StrictInt = _tokens("target_tokens")
     most_tokens: StrictInt = _tokens("most_tokens")
@@ -364,7 +364,7 @@ class SourceRequest(_Body):
 
 
 class FieldProblem(BaseModel):
-    """What is wrong with one field, without the value that was sent."""
+    """Error in one field, without the value sent."""
 
     field: str
     problem: str

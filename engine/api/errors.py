@@ -1,4 +1,4 @@
-"""What the HTTP API answers where it does not answer with a success: one form, never an echo of the input."""
+"""Error responses of the HTTP API: one form, never an echo of the input."""
 
 from __future__ import annotations
 

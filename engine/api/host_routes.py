@@ -14,7 +14,7 @@ from engine.people.authorization import needs
 
 
 def add_host(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
-    """What ``python -m engine doctor`` asks of a running app."""
+    """Add the answers to ``python -m engine doctor``."""
 
     @api.get("/host/health", summary="How every part is, with what to do about it")
     @needs("viewer")

@@ -35,7 +35,7 @@ def get_engine() -> Engine:
 def use_engine(engine: Engine | None) -> None:
     """Make ``engine`` the one of this process; None leaves the next caller to open its own.
 
-    For whoever brings an engine to the pages, a test above all; the one that was there before is not closed.
+    For code that brings an engine to the pages, above all a test; the one that was there before is not closed.
     """
     global _engine  # noqa: PLW0603 - a process-wide singleton is the point
     with _guard:

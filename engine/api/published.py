@@ -1,4 +1,4 @@
-"""What the description of the API says beyond types: patterns and ranges that are checked further in."""
+"""Patterns and ranges in the API description that are checked deeper in the code."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _T]) -> _T
 
 
 async def started(begin: Callable[[], _T], end: Callable[[_T], object]) -> _T:
-    """What ``begin`` starts in a thread, which cannot be cancelled; where this is, ``end`` is called with it."""
+    """Return the result of ``begin``, run in a thread that cannot be cancelled; on cancellation, ``end`` gets it."""
     starting = asyncio.ensure_future(asyncio.to_thread(begin))
 
     def ended(done: asyncio.Task[_T]) -> None:
@@ -94,7 +94,7 @@ async def event_stream(engine: Engine, run_id: str, after: int, heartbeat_s: flo
 
 
 async def view_stream(engine: Engine, run_id: str, view: RunView, heartbeat_s: float) -> AsyncIterator[bytes]:
-    """What ``view`` makes of a run, whole and from then on what changed, of strings that grew what was added.
+    """Stream ``view`` of a run: whole at first, then the changes, and for growing strings only the added part.
 
     A burst of events is one message of the newest view; a reader gets at most :data:`VIEWS_A_SECOND` of them.
     """

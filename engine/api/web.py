@@ -71,7 +71,7 @@ _UPLOAD_BYTES_PER_MB = 1_500_000
 
 
 def guards(settings: Settings) -> list[Middleware]:
-    """What stands before pages and API alike, outermost first: headers also go on what the others refuse."""
+    """Return the middleware before pages and API, outermost first: headers are set on refusals too."""
     return [
         Middleware(SecurityHeaders),
         Middleware(HostList, allowed=settings.allowed_hosts),
@@ -178,7 +178,7 @@ class ApiFirst:
         if (api := self._apis.get(first)) is not None:
             await api({**scope, "root_path": f"{root}/{first}", "path": f"{root}/{path}"}, receive, send)
         elif (api := self._apis.get(first.lower())) is not None:
-            # Below its root no path has a second ``API``: told as any other path where there is nothing.
+            # Below its root no path has a second ``API``: refused like any other unknown path.
             await api(scope, receive, send)
         else:
             await self._app(scope, receive, send)

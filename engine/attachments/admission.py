@@ -1,4 +1,4 @@
-"""What may come along with a question, and how much of it: pure, the same for files, pages and requests."""
+"""Limits of attachments to a question: pure, the same for files, pages and requests."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def checked(name: str, data: bytes) -> ImageHeader | None:
 
 
 def thumbnail(name: str, data: bytes) -> bytes:
-    """A small JPEG of an image, to be shown beside what was read of it; empty for a table. Raises as :func:`checked`.
+    """A small JPEG of an image, shown next to the text read from it; empty for a table. Raises as :func:`checked`.
 
     Made in the process that reads attachments, so that no foreign bytes are decoded in the app; blocks.
     """

@@ -16,12 +16,12 @@ _NAMED = 4
 
 
 def no_room_for_tables(question: str) -> str:
-    """What is answered where a run was to use the attached tables alone, and not even a row of them fits."""
+    """Return the answer if a run may use only the attached tables and not one row fits."""
     return Phrases.to("abstain", question)("no_room")
 
 
 def abstained_answer(question: str, rounds: Sequence[Round]) -> str:
-    """What a run answers when nothing may be given to the generator: the same words for the same evidence."""
+    """Return the answer of a run that may give nothing to the generator: equal words for equal evidence."""
     language = language_of(question)
     kept = {passage.id for current in rounds for passage in current.kept}
     judged = kept & {
@@ -37,7 +37,7 @@ def abstained_answer(question: str, rounds: Sequence[Round]) -> str:
 
 
 def _cut_by_others(found: Sequence[Candidate], language: Language) -> str:
-    """What the thresholds of graph and reranker left out; empty where they left out nothing."""
+    """Describe what the thresholds of graph and reranker dropped; empty if nothing."""
     others = {item.passage.id for item in found if item.gate in ("below_graph", "below_rerank")}
     if not others:
         return ""

@@ -1,4 +1,4 @@
-"""What is wrong with an answer, check by check: pure functions of question and its parts, statements and passages."""
+"""Checks of an answer, one by one: pure functions of question, parts, statements and passages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SURELY = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one clause of a compound question asks beside the others."""
+    """Additional request of one clause of a compound question."""
 
     text: str
     question: Question
@@ -58,7 +58,7 @@ class Part:
 
     @property
     def bare(self) -> bool:
-        """Whether it has no words of its own to look for ("and when?"), or a kind of answer alone."""
+        """True if it has no words of its own to look for ("and when?"), or a kind of answer alone."""
         return not self.own or (len(self.own) < LEAST_OWN and self.question.asked.kind != "other")
 
     def share(self, text: str) -> float:
@@ -69,7 +69,7 @@ class Part:
         return math.fsum(weights[form] for form in self.own if form in covered) / total if total else 1.0
 
     def answered_by(self, text: str) -> bool:
-        """Whether a sentence deals with it; the answer to a bare part may share no word with it."""
+        """Return whether a sentence deals with it; the answer to a bare part may share no word with it."""
         if self.bare:
             return answer_strength(self.question.asked, text) > 0
         return self.share(text) >= PART_COVERED
@@ -90,13 +90,13 @@ def parts_of(question: str) -> tuple[Part, ...]:
 
 
 def asked_kinds(question: str) -> list[Asked]:
-    """What a question asks for that can be seen in a text itself: dates, numbers, persons."""
+    """List the kinds asked for that a text itself can show: dates, numbers, persons."""
     clauses = [asked_by(clause) for clause in asking_clauses(question) or [question]]
     return [asked for asked in clauses if asked.kind in _ASKED]
 
 
 def kind_strength(asked: Asked, quote: Quote) -> float:
-    """How well a sentence of a passage holds the kind of answer asked for, near the question's terms."""
+    """Score how well a sentence holds the kind of answer asked for, near the question's terms."""
     return min(max(quote.kinds, default=0.0), answer_strength(asked, quote.text))
 
 
@@ -153,18 +153,18 @@ class Answer:
 
     @property
     def markers(self) -> int:
-        """How many passages there are to cite, those that are not shown included."""
+        """Number of passages to cite, including those not shown."""
         return len(self.request.passages) + self.request.unseen
 
 
 def says_something(answer: Answer) -> Iterator[Suggestion]:
-    """Whether there is an answer at all, and not only that something is missing."""
+    """Return whether there is an answer at all, and not only that something is missing."""
     if all(item.part == "gap" for item in answer.statements):
         yield suggested("no_answer")
 
 
 def on_the_question(answer: Answer) -> Iterator[Suggestion]:
-    """Whether the answer says something, and of what was asked."""
+    """Return whether the answer says something, and of what was asked."""
     question = answer.asking.question
     if not answer.claims:
         # Without passages it may be good manners that are answered, which make no statement.
@@ -180,7 +180,7 @@ def on_the_question(answer: Answer) -> Iterator[Suggestion]:
 
 
 def every_part(answer: Answer) -> Iterator[Suggestion]:
-    """Whether each part of a compound question is dealt with, or said to be open."""
+    """Return whether each part of a compound question is dealt with, or said to be open."""
     if not answer.claims:
         return
     for part in answer.parts:
@@ -196,7 +196,7 @@ def every_part(answer: Answer) -> Iterator[Suggestion]:
 
 
 def kind_asked_for(answer: Answer) -> Iterator[Suggestion]:
-    """Whether a date, a number or a person is named where the question asks for one."""
+    """Return whether a date, a number or a person is named where the question asks for one."""
     for asked in asked_kinds(answer.request.question):
         if not answer.claims or any(_gives(asked, item.plain) for item in answer.claims):
             continue
@@ -210,14 +210,14 @@ def kind_asked_for(answer: Answer) -> Iterator[Suggestion]:
 
 
 def consistent(answer: Answer) -> Iterator[Suggestion]:
-    """Whether sentences contradict each other; an answer that says so itself has dealt with it."""
+    """Return whether sentences contradict each other; an answer that says so itself has dealt with it."""
     if not any(item.part == "note" for item in answer.statements):
         for first, second in contradictions(answer.claims):
             yield suggested("contradiction", second.text, other=first.plain)
 
 
 def structured(answer: Answer) -> Iterator[Suggestion]:
-    """Whether a longer answer has paragraphs or a list."""
+    """Return whether a longer answer has paragraphs or a list."""
     blocks: dict[int, list[Statement]] = {}
     for item in answer.claims:
         blocks.setdefault(item.paragraph, []).append(item)
@@ -227,7 +227,7 @@ def structured(answer: Answer) -> Iterator[Suggestion]:
 
 
 def cited(answer: Answer) -> Iterator[Suggestion]:
-    """Whether every claim has a source that exists and bears it out, as far as that can be seen (AE-02)."""
+    """Return whether every claim has a source that exists and bears it out, as far as that can be seen (AE-02)."""
     if not answer.request.passages:
         return
     dead = [marker for item in answer.claims for marker in item.markers if not 1 <= marker <= answer.markers]
@@ -240,7 +240,7 @@ def cited(answer: Answer) -> Iterator[Suggestion]:
 
 
 def said_what_is_missing(answer: Answer) -> Iterator[Suggestion]:
-    """Whether telling words of the question that no passage has are said to be missing."""
+    """Return whether telling words of the question that no passage has are said to be missing."""
     if answer.gaps or not answer.claims or not answer.request.passages:
         return
     said = weigh(answer.asking.question, _joined(answer.statements), 0.0).covered
@@ -303,7 +303,7 @@ def _beside_the_point(answer: Answer) -> Iterator[Suggestion]:
 
 
 def _says_open(answer: Answer, part: Part) -> bool:
-    """Whether a sentence about what is missing speaks of a part, by the part's own words or because it has few."""
+    """Return whether a sentence on what is missing mentions a part, by the part's own words or because it has few."""
     gaps = [gap.plain.casefold() for gap in answer.gaps]
     return bool(gaps) and (
         len(part.own) < LEAST_OWN or any(form.casefold() in gap for form in part.own for gap in gaps)

@@ -66,13 +66,13 @@ class _Fact:
         return self.same_quantity(other)
 
     def same_quantity(self, other: _Fact) -> bool:
-        """Whether both are figures of the same thing: no other word before them, and enough of the same around."""
+        """Return whether both are figures of one thing: no other word before them, and enough of the same around."""
         same = _head(self.before[::-1], other.before[::-1])
         return same == min(len(self.before), len(other.before)) and same + _head(self.after, other.after) >= _SHARED
 
 
 def contradictions(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
-    """Pairs that give different figures of the same thing, or of which one denies the other.
+    """Pairs that give different figures of the same thing, or contradict each other.
 
     Each statement stands in one pair at most.
     """
@@ -105,7 +105,7 @@ def _denies(first: Statement, second: Statement) -> bool:
 
 
 def _agree(first: Sequence[_Fact], second: Sequence[_Fact]) -> bool:
-    """Whether both have some figure of the same thing in common, so that the others are of something else."""
+    """Return whether both have some figure of the same thing in common, so that the others are of something else."""
     return any(a.value == b.value and a.unit == b.unit and a.same_quantity(b) for a in first for b in second)
 
 

@@ -49,7 +49,7 @@ _CLASS = re.compile(r"\b(?:what|which)\s+([\w-]+)\b|(?:哪一?[个种款些项�
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the answer to a question looks like."""
+    """Expected form of the answer."""
 
     code: float
     """How much a block of code would be the answer, from 0 to 1."""
@@ -77,7 +77,7 @@ def class_words(question: str) -> frozenset[str]:
 
 
 def says_what(form: Form, sentence: str) -> float:
-    """How well a sentence says what the asked thing is: "the default is 5", "5 is the default", 默认值为 5.
+    """Score how well a sentence defines the subject: "the default is 5", "5 is the default", 默认值为 5.
 
     1, or 0; 2 where it begins with what is to be defined, for its definition need not say *is*.
     """
@@ -102,7 +102,7 @@ def _has_copula(form: Form, sentence: str) -> bool:
 
 
 def names_new(question: str, sentence: str) -> bool:
-    """Whether a sentence has a word of code that the question does not have."""
+    """Return whether a sentence has a word of code that the question does not have."""
     known = unicodedata.normalize("NFKC", question).casefold()
     return any(name.casefold() not in known for name in _NAME.findall(sentence))
 

@@ -1,4 +1,4 @@
-"""Which kind of answer a question asks for, and whether a piece of text holds one (Chinese and English)."""
+"""Kind of answer that a question asks for, and whether a text contains one (Chinese and English)."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ _AFTER_NUMBER = 28
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for, and what it says itself and so cannot be its own answer."""
+    """Object of a question, and its own words, which cannot be the answer."""
 
     kind: AnswerKind
     folded: str
@@ -169,7 +169,7 @@ def kinds_asked(question: str) -> frozenset[AnswerKind]:
 
 
 def answer_strength(asked: Asked, text: str) -> float:
-    """How well ``text`` holds an answer of the kind asked for: 0 none, 0.5 a doubtful one, 1 a clear one.
+    """Score how well ``text`` contains an answer of the kind asked for: 0 none, 0.5 doubtful, 1 clear.
 
     What the question says itself does not count: a year it names is not the date it asks for. Always 0 where no
     kind is asked for.
@@ -237,7 +237,7 @@ def _counts(units: tuple[str, ...], counted: str) -> bool:
 
 
 def _dates(match: re.Match[str], text: str) -> bool:
-    """Whether a number is (part of) a date rather than a count."""
+    """Return whether a number is (part of) a date rather than a count."""
     if not match.group("digits"):
         return False
     after = text[match.end() : match.end() + 2].strip()

@@ -1,4 +1,4 @@
-"""What has to be said of a finished answer beside its outcome: that it is unsupported, uncited, or cannot tell."""
+"""Notes on a finished answer besides its outcome: unsupported, uncited, or unable to tell."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def noted(record: RunRecord, outcome: Outcome | None = None) -> RunRecord:
 
 
 def given_of(record: RunRecord) -> Given | None:
-    """What an answer was written from: passages, tables, graph, or the memory that it repeats; None without any."""
+    """Return the basis of an answer: passages, tables, graph, or the memory repeated; None without any."""
     context = record.context
     if context is not None and (context.passages or context.tables):
         worked = _worked(record)
@@ -69,14 +69,14 @@ def given_of(record: RunRecord) -> Given | None:
 
 
 def _worked(record: RunRecord) -> Worked | None:
-    """What the tables of the question come to, where it asks for that."""
+    """Return the result computed from the tables, if the question asks for one."""
     return worked_out(record.question, record.tables, language_of(record.question)) if record.tables else None
 
 
 def _note(record: RunRecord, found: tuple[UnsupportedSentence, ...]) -> AnswerNote:
     """The weightiest that is to be said; empty for an answer that cites what bears it out.
 
-    A built-in generator quotes with markers or says that it cannot tell: a denial beside a marker is a passage's own.
+    A built-in generator quotes with markers or says that it cannot tell: a denial next to a marker is a passage's own.
     """
     worked = _worked(record)
     # What was worked out from cells needs no marker.
@@ -94,7 +94,7 @@ def _note(record: RunRecord, found: tuple[UnsupportedSentence, ...]) -> AnswerNo
 
 
 def denies(answer: str) -> bool:
-    """Whether an answer says that nothing is known, and states nothing with a citation besides.
+    """Return whether an answer says that nothing is known, and states nothing with a citation besides.
 
     A denial with a marker counts where it speaks of the sources: "the cause is not known [1]" is a fact of one.
     """
@@ -106,18 +106,18 @@ def denies(answer: str) -> bool:
             return False
         elif item.part == "claim":
             claims += 1
-    # Who denies and then tells something all the same, without a source, has told it.
+    # A denial followed by an unsourced statement counts as a statement.
     return denials > 0 and claims <= denials
 
 
 def _denied_of_sources(sentence: str) -> bool:
-    """Whether what a sentence puts its markers on is that the sources say nothing."""
+    """Return whether what a sentence puts its markers on is that the sources say nothing."""
     cited = [clause for clause in _CLAUSE.split(sentence) if MARKER.search(clause)]
     return _ABOUT_SOURCES.search(MARKER.sub(" ", sentence)) is not None and all(map(_DENIAL.search, cited))
 
 
 def wordless(text: str, question: str = "") -> bool:
-    """Whether a text says nothing: markers, signs and the question itself are no answer."""
+    """Return whether a text says nothing: markers, signs and the question itself are no answer."""
     said = _letters(without_markers(text))
     return said in ("", _letters(question))
 

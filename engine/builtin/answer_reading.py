@@ -95,7 +95,7 @@ def statements(answer: str) -> list[Statement]:
 
 
 def sources_differ(answer: str) -> bool:
-    """Whether an answer says itself that its sources contradict each other."""
+    """Return whether an answer says itself that its sources contradict each other."""
     return any(item.part == "note" and _DIFFER.search(item.text) for item in statements(answer))
 
 
@@ -187,21 +187,21 @@ class Shown:
         return math.fsum(weight for term, weight in weights.items() if self._has(term)) / total if total else 1.0
 
     def lacks_figures(self, statement: Statement) -> bool:
-        """Whether the statement has a figure of two digits or more that does not stand here, however it is written."""
+        """Return whether the statement has a figure of two or more digits that is missing here in every spelling."""
         found = (figure for figure in figures_in(_folded(statement.plain)) if len(figure) >= _LEAST_DIGITS)
         return any(not ({figure, *_values_in(figure)} & self.figures) for figure in found)
 
     def comparable(self, statement: Statement) -> bool:
-        """Whether words can be compared at all; a passage in another language than the statement is believed."""
+        """Return whether words can be compared at all; a passage in another language than the statement is believed."""
         return language_of(self.text) == language_of(statement.plain)
 
     def bears_out(self, statement: Statement) -> bool:
-        """Whether what is shown supports the statement, by words and figures."""
+        """Return whether what is shown supports the statement, by words and figures."""
         share = self.share(statement)
         return share == 1.0 or (share >= BORNE_OUT and not self.lacks_figures(statement))
 
     def _breaks_off_in(self, statement: Statement) -> bool:
-        """Whether the cut falls into the statement, so that its beginning stands at the end of what is shown."""
+        """Return whether the cut falls into the statement, so that its beginning stands at the end of what is shown."""
         whole, shown = _bare(statement.plain), _bare(self.text)
         begins = shown.rfind(whole[:_BEGINNING])
         return len(whole) > _BEGINNING and begins >= 0 and whole.startswith(shown[begins:])

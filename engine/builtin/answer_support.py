@@ -3,7 +3,7 @@
 By values alone, without a model, so that it costs nothing and a replay finds the same. Read from each sentence:
 
 - numbers in digits, and in words from 10 on or with a unit: words for smaller ones count out ("two ways");
-- their units: a currency, a percentage, a mass … must stand in the same source, and no other unit beside the number;
+- their units: a currency, a percentage, a mass … must occur in the same source, and no other unit next to the number;
 - names: words with a capital inside a sentence of English, abbreviations; code words: letters with digits, ``a_b``.
 
 They must stand in a source that the sentence cites, in any that was given where it cites none, or in a sentence before
@@ -78,7 +78,7 @@ _MOST_CELLS = 12
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What a sentence says that can be looked up."""
+    """Checkable detail in a sentence."""
 
     text: str
     number: Number | None = None
@@ -89,7 +89,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one text holds, read once."""
+    """Contents of one text, read once."""
 
     numbers: Mapping[str, frozenset[str]]
     """Each value with the units that stand beside it; an empty one where it stands without."""
@@ -128,7 +128,7 @@ class Source:
         return any(self._beside(value, number.unit) for value in found)
 
     def _beside(self, value: str, unit: str) -> bool:
-        """Whether the unit is one that the source has, and the number has no other one everywhere in it."""
+        """Return whether the unit is one that the source has, and the number has no other one everywhere in it."""
         units = self.numbers[value]
         if not unit or unit in units:
             return True
@@ -210,7 +210,7 @@ def unsupported_sentences(question: str, answer: str, given: Given) -> tuple[Uns
 
 
 def graph_texts(graph: GraphContext | None) -> tuple[str, ...]:
-    """What the graph beside the passages says, which has no markers."""
+    """Return the texts of the graph, which have no markers."""
     if graph is None:
         return ()
     entities = (f"{item.name} {item.description}" for item in graph.entities)
@@ -218,7 +218,7 @@ def graph_texts(graph: GraphContext | None) -> tuple[str, ...]:
 
 
 def details(text: str, *, names: bool = True) -> Iterator[Detail]:
-    """What a sentence says that can be looked up; ``names`` where it is in the language of what it cites."""
+    """Yield the checkable details of a sentence; ``names`` if it is in the language of its source."""
     covered: list[tuple[int, int]] = []
     for match in _CODE.finditer(text):
         word = match.group(1) or match.group(2)
@@ -249,7 +249,7 @@ def _names(text: str, covered: Sequence[tuple[int, int]]) -> Iterator[Detail]:
 
 
 def _counts_out(text: str, number: Number) -> bool:
-    """Whether a number counts what the answer itself lists, or stands in another word."""
+    """Return whether a number counts what the answer itself lists, or stands in another word."""
     behind = text[number.start + len(number.text.rstrip()) :] if not number.unit else ""
     value = next(iter(number.values))
     small = value.isdigit() and int(value) < _COUNTING
@@ -360,7 +360,7 @@ def _superscripts(text: str) -> str:
 
 
 def _rounds_to(value: str, number: Number) -> bool:
-    """Whether a number is this value rounded to the digits that it gives."""
+    """Return whether a number is this value rounded to the digits that it gives."""
     for said in number.values:
         try:
             exact, rounded = Decimal(value), Decimal(said)

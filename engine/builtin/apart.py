@@ -25,7 +25,7 @@ READERS = Subprocesses(
 
 
 def read_apart(kind: str, name: str, data: bytes, seconds: float = TIME_LIMIT_S, **arguments: int) -> Any:
-    """What :func:`read` finds; blocks, and waits for the process before ``seconds`` begin.
+    """Run :func:`read` in another process; block, and wait for the process before ``seconds`` begin.
 
     Raises ``AttachmentError``, ``AttachmentDamaged``, and what else it meets in a table.
     """

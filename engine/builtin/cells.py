@@ -65,7 +65,7 @@ def citation_of(cell: Cell, tables: Sequence[Attachment]) -> CellCitation | None
 
 
 def spoken_of(cited: CellCitation, sentence: str) -> bool:
-    """Whether a sentence has anything of the cell: its value, or the name of its row or column.
+    """Return whether a sentence has anything of the cell: its value, or the name of its row or column.
 
     A sum or a comparison states none of the values that it was made from, but names what they belong to.
     """
@@ -80,7 +80,7 @@ def _at(table: Attachment, column: int, row: int) -> str:
 
 
 def _stands(part: str, said: str) -> bool:
-    """Whether a text stands in another as words of its own: a cell ``N`` is not in every word with an n."""
+    """Return whether a text stands in another as words of its own: a cell ``N`` is not in every word with an n."""
     begins = r"(?<![a-z0-9.])" if part[:1].isascii() else ""
     ends = r"(?![a-z0-9])" if part[-1:].isascii() else ""
     return any(map(str.isalnum, part)) and re.search(begins + re.escape(part) + ends, said) is not None

@@ -55,7 +55,7 @@ def condensed(earlier: Sequence[str], asked: str, longest: int) -> str:
 
 
 def follows_up(question: str) -> bool:
-    """Whether a message leaves out what it is about."""
+    """Return whether a message leaves out what it is about."""
     text = unicodedata.normalize("NFKC", question).strip()
     found = len(question_terms(text))
     if not found or _BARE.fullmatch(text):
@@ -81,7 +81,7 @@ def _fewer(phrases: list[str]) -> Sequence[list[str]]:
 
 
 def _carried(question: str, subject: str) -> list[str]:
-    """What the subject names and the question does not, in its order; words that stand side by side stay so."""
+    """List the words in the subject but not in the question, in order; adjacent words stay together."""
     known = set(question_terms(question))
     named = surface_terms(subject, question=True)
     most = set(sorted(named.keys() - known, key=weight_of, reverse=True)[:_CARRIED])

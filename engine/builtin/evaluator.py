@@ -45,7 +45,7 @@ class _Pole:
 
 @dataclass(frozen=True, slots=True)
 class OtherPole:
-    """What was asked for, and what the answer tells of instead, as the two texts put it."""
+    """Subject asked for and the opposite that the answer is about, as the two texts word them."""
 
     asked: str
     said: str
@@ -110,9 +110,9 @@ _HIGH_AT_ALL = (
 
 
 def on_the_side_asked(answer: Answer) -> Iterator[Suggestion]:
-    """Whether the answer tells of what was asked, and not of its opposite.
+    """Return whether the answer tells of what was asked, and not of its opposite.
 
-    Of the 48 near misses in ``tests/memory/rewordings.jsonl``, given the answer to the question they are made of, it
+    Of the 48 near misses in ``tests/memory/rewordings.jsonl``, given the answer to their original question, it
     finds two that no other check does, and doubts none of the 48 rewordings.
     """
     said = " ".join(item.plain for item in answer.claims)

@@ -1,4 +1,4 @@
-"""What a passage offers against a question, as numbers and terms: pure, deterministic, one passage at a time."""
+"""Features of a passage for a question, as numbers and terms: pure, deterministic, one passage at a time."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How a passage stands to a question."""
+    """Features of a passage for a question."""
 
     features: tuple[float, ...]
     """In the order of :data:`FEATURES`."""
@@ -203,7 +203,7 @@ def _folded(text: str) -> str:
 
 
 def _credits(question: Question, unit: _Unit) -> list[float]:
-    """How far a piece of text covers each term of a question, by its own form or by another name."""
+    """Score how far a text covers each term of a question, in its own form or by another name."""
     found = [_credit(term, unit) for term in question.terms]
     for at, term in enumerate(question.terms):
         if found[at] < _OTHER_NAME and any(_has_name(name, unit) for name in question.names.get(term, ())):
@@ -216,7 +216,7 @@ def _has_name(name: tuple[str, ...], unit: _Unit) -> bool:
 
 
 def _credit(term: str, unit: _Unit) -> float:
-    """How far a piece of text covers a term, in [0, 1]."""
+    """Score how far a text covers a term, in [0, 1]."""
     if is_han(term):
         if term in unit.text:
             return 1.0
@@ -289,7 +289,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def _defined(question: Question, units: Sequence[_Unit]) -> float:
-    """Whether a sentence defines the one word that a question asks about, which has no phrases."""
+    """Return whether a sentence defines the one word that a question asks about, which has no phrases."""
     if question.asked.kind != "definition" or len(question.forms) != 1:
         return 0.0
     form = re.escape(next(iter(question.forms.values())))

@@ -62,10 +62,10 @@ class Tie:
 
 
 def ties(sentence: str, found: Sequence[Span], proper: Set[str]) -> Iterator[Tie]:
-    """What a sentence says of its names: first what verbs say, then who stands beside whom.
+    """Yield the relationships in a sentence: first those stated by verbs, then adjacent names.
 
     "X causes Y and Z" says the same of Y and of Z. A negated verb says nothing but that the names stand together.
-    ``proper``: those that are somebody's or something's own name.
+    ``proper``: proper names of people or things.
     """
     language: Language = "zh" if language_of(sentence) == "zh" else "en"
     told: set[frozenset[str]] = set()
@@ -84,7 +84,7 @@ def ties(sentence: str, found: Sequence[Span], proper: Set[str]) -> Iterator[Tie
 
 
 def other_name(sentence: str, one: Span, next_one: Span) -> bool:
-    """Whether the second of two neighbouring names is another name of the first: an abbreviation, "also called"."""
+    """Return whether the second of two adjacent names is another name of the first: an abbreviation, "also called"."""
     between = sentence[one.end : next_one.start]
     if not whole(sentence, one) or not (_CALLED_ZH.match(between) or _CALLED_EN.match(between)):
         return False
@@ -94,7 +94,7 @@ def other_name(sentence: str, one: Span, next_one: Span) -> bool:
 
 
 def whole(sentence: str, span: Span) -> bool:
-    """Whether a name begins where it seems to: 糖尿病 of 妊娠期糖尿病 does not."""
+    """Return whether a name begins where it seems to: 糖尿病 of 妊娠期糖尿病 does not."""
     before = sentence[span.start - 1 : span.start]
     return not is_han(span.name) or not is_han(before) or before in _JOINED
 
@@ -176,7 +176,7 @@ class BuiltinExtractor:
 
 
 def read_passage(passage: StoredPassage) -> PassageGraph:
-    """What one passage says; the same text and headings always give the same."""
+    """Return the graph of one passage; equal text and headings give an equal graph."""
     named = {item.name: item for item in candidates(passage.text, f"{passage.title} {passage.section}")}
     proper = frozenset(name for name, item in named.items() if item.proper)
     said: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Words of passages and queries for full-text search: cut here, since no store's own analyzer finds words in Chinese.
 
 Measured on XQuAD and on the labelled sample questions (``python -m tests.benchmarks fused``). Chinese words by rjieba
-in its search mode; single characters or pairs of them beside the words were no better. English lightly stemmed, which
+in its search mode; single characters or pairs of them as well were no better. English lightly stemmed, which
 helps; stop words stay, since leaving them out lost more in English than it won in Chinese. Traditional Chinese counts
 as simplified. Japanese, Korean, Thai and their like are cut into overlapping pieces.
 """
@@ -63,10 +63,10 @@ def query_words(text: str) -> list[str]:
 
 
 def missing_parts(query: Iterable[str], held: Container[str], *, found: bool) -> list[str]:
-    """What to look for inside other words, for words that no passage holds: 牛 in 牛奶.
+    """List the parts to look for inside other words, for words that no passage holds: 牛 in 牛奶.
 
     Nothing for words of scripts with spaces between words. Pieces of long words only where nothing was ``found``:
-    where other words lead somewhere they lead elsewhere more often than not.
+    where other words point to one place they point to another more often than not.
     """
     lacking = (word for word in query if word not in held and _WITHOUT_SPACES.fullmatch(word))
     return list(dict.fromkeys(part for word in lacking for part in ([word] if found else pieces(word))))[:_MOST_PARTS]
@@ -97,7 +97,7 @@ def field_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """What BM25 must know of a whole collection."""
+    """Statistics of a whole collection for BM25."""
 
     passages: int
     mean_length: float

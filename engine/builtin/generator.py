@@ -166,7 +166,7 @@ def _kind_not_given(
 
 
 def _may_name(asked: Asked, text: str) -> bool:
-    """Whether a rare word in capitals stands in a text that the question does not have: it may begin a sentence."""
+    """Return whether a text has a rare capitalised word that the question lacks; it may begin a sentence."""
     words = {word for word in _CAPITAL.findall(text) if word.lower() not in asked.folded}
     return any(weight_of(stem(word.lower())) >= RARE for word in words)
 
@@ -259,7 +259,7 @@ def _worded(asking: Asking, sentence: str) -> float:
 
 
 def _formed(asking: Asking, item: Quotable) -> float:
-    """What it counts that a sentence looks like the answer."""
+    """Return the bonus for a sentence in the form of the answer."""
     form = asking.form
     named = form.name and names_new(asking.question.text, item.text)
     code = _CODE * form.code if item.code else 0.0
@@ -267,7 +267,7 @@ def _formed(asking: Asking, item: Quotable) -> float:
 
 
 def _kind(asked: Asked, sentence: str) -> float:
-    # Causes and ways are told by connectives, which stand in many sentences that answer something else.
+    # Causes and ways are marked by connectives, which occur in many sentences that answer something else.
     return answer_strength(asked, sentence) * (1.0 if asked.kind in HARD_KINDS else 0.5)
 
 
@@ -292,7 +292,7 @@ def _readability(item: Quotable, words: frozenset[str]) -> float:
 
 
 def _greedy(quotes: Sequence[Quote]) -> list[Quote]:
-    """Best sentence first, then what adds most beside those chosen, while there is room and it is worth reading."""
+    """Best sentence first, then the greatest gain over those chosen, while there is room and it is worth reading."""
     at = {(quote.marker, quote.position): quote for quote in quotes}
     left = list(quotes)
     chosen: list[Quote] = []
@@ -314,7 +314,7 @@ def _greedy(quotes: Sequence[Quote]) -> list[Quote]:
 
 
 def _worth(quote: Quote, chosen: Sequence[Quote]) -> float:
-    """What a sentence adds to those chosen."""
+    """Return the gain of adding a sentence to those chosen."""
     said = {term for other in chosen for term in other.covers}
     coverage = math.fsum(share * (_AGAIN if term in said else 1.0) for term, share in quote.covers.items())
     kind = max((strength * _still(quote, clause, chosen) for clause, strength in enumerate(quote.kinds)), default=0.0)
@@ -325,7 +325,7 @@ def _worth(quote: Quote, chosen: Sequence[Quote]) -> float:
 
 
 def _still(quote: Quote, clause: int, chosen: Sequence[Quote]) -> float:
-    """What an answer of the kind asked for still counts: another passage may give another one, and both belong here."""
+    """Weight further answers of the kind asked for: other passages may give others, and all belong here."""
     givers = {other.marker for other in chosen if other.kinds[clause] > 0}
     if not givers:
         return 1.0

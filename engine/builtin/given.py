@@ -1,4 +1,4 @@
-"""How the generator reads what it is given beside passages: the graph and the tables of a question as lines of text."""
+"""Graph and tables of a question as lines of text for the generator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def relationship_line(item: Relationship, names: Mapping[str, str]) -> str:
 
 
 def table_text(table: TableGiven) -> str:
-    """One line a row, with letters above and numbers beside, as a spreadsheet shows it.
+    """One line a row, with letters above and numbers on the left, as a spreadsheet shows it.
 
     Its name stands above, for it often says the unit of the numbers; rows that did not fit are counted below, so that
     no one takes the greatest number of these rows for the greatest of the table.

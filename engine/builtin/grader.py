@@ -72,7 +72,7 @@ def coefficients_of(fit: Mapping[str, Any]) -> Mapping[ModelName, Coefficients]:
 
 
 def model_for(question: Language, passage: str) -> ModelName:
-    """Which fit judges a pair: that of the question's language, or ``cross`` where the passage is in another one.
+    """Return the fit for a pair: the question's language, or ``cross`` for a passage in another one.
 
     ``cross`` was fitted on Chinese questions with English passages and the other way round. It leans on similarity,
     because their words cannot be compared, and is much less sure.

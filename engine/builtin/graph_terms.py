@@ -1,4 +1,4 @@
-"""Which words of a passage may name something: a guess from capitals, word classes and rarity, made without a model."""
+"""Candidate names in a passage, guessed without a model from capitals, word classes and rarity."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def candidates(text: str, heading: str = "") -> list[Candidate]:
     scored = [
         Candidate(item.name, _weight(item, folded.count(key), key in heads), item.proper) for key, item in found.items()
     ]
-    # Python's sort is stable: what weighs alike stays in the order of the text.
+    # Python's sort is stable: equal weights stay in the order of the text.
     return sorted(scored, key=lambda item: -item.weight)[:MOST_NAMES]
 
 
@@ -174,7 +174,7 @@ def _runs(tokens: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
 
 
 def _breaks(word: str, within: bool) -> bool:
-    """Whether a phrase ends before this word."""
+    """Return whether a phrase ends before this word."""
     if word[0].isdigit():
         return not (within and word.isdigit() and len(word) <= 2)  # type 2 diabetes
     lower = word.lower()
@@ -190,7 +190,7 @@ def _capital(word: str) -> bool:
 
 
 def _is_name(start: int, name: str, text: str) -> bool:
-    """Whether its capital is more than the beginning of a sentence."""
+    """Return whether its capital is more than the beginning of a sentence."""
     if start > 0 or name[1:] != name[1:].lower():
         return True
     places = (match.start() for match in re.finditer(re.escape(name), text))

@@ -18,7 +18,7 @@ _FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """What an image says of itself; width and height are 0 where it does not say them."""
+    """Facts in the header of an image; width and height are 0 if missing."""
 
     media_type: ImageType
     width: int

@@ -92,7 +92,7 @@ def markers_in(text: str) -> Iterator[Marker]:
 
 
 def settled(text: str) -> int:
-    """How much of a growing text has its markers for good."""
+    """Return the length of the part of a growing text whose markers are final."""
     text = _masked(text)
     begun = [
         item.start() for item in (_BEGUN.search(text), _CODE_BEGUN.search(text), _INDEX_BEGUN.search(text)) if item
@@ -114,7 +114,7 @@ def without_markers(text: str) -> str:
 
 
 def _parts(marks: str) -> tuple[str, ...]:
-    """What a marker names, spans written out; nothing where it is none, as ``[0-9]``."""
+    """Expand the numbers of a marker, ranges included; empty if it is none, such as ``[0-9]``."""
     parts: list[str] = []
     for piece in _PIECE.finditer(marks.partition("](")[0]):
         if piece["last"]:
@@ -128,7 +128,7 @@ def _parts(marks: str) -> tuple[str, ...]:
 
 
 def _is_index(text: str, found: re.Match[str]) -> bool:
-    """Whether a bracket belongs to code that is not marked as such."""
+    """Return whether a bracket belongs to code that is not marked as such."""
     if found["lead"] or not text[found.start() : found.end()].startswith("["):
         return False
     word = text[max(0, found.start() - 60) : found.start()]
@@ -173,7 +173,7 @@ def _may_be_marker(text: str, at: int) -> bool:
 
 
 def before_markers(text: str) -> int:
-    """How much of an unfinished sentence can go out: what lies before anything that may be a marker or code."""
+    """Return the length that can be sent: the text before anything that may be a marker or code."""
     found = min((marker.start for marker in markers_in(text)), default=None)
     text = _masked(text)[:found]
     begun = [item.start() for item in (_BEGUN.search(text), _CODE_BEGUN.search(text)) if item]

@@ -31,7 +31,7 @@ class OcrReader:
 
     @staticmethod
     def available() -> bool:
-        """Whether its packages are installed; imports nothing."""
+        """Return whether its packages are installed; imports nothing."""
         return all(find_spec(package) is not None for package in _PACKAGES)
 
     async def read(self, image: bytes, media_type: ImageType, question: str = "", trace: Trace = SILENT) -> str:

@@ -41,7 +41,7 @@ class TextBox:
 
     @property
     def upright(self) -> bool:
-        """Whether it is much higher than wide: text of a page that lies on its side."""
+        """True if it is much higher than wide: text of a page turned on its side."""
         (x0, y0), (x1, y1), _, (x3, y3) = self.corners
         return len(self.text) > 1 and math.hypot(x3 - x0, y3 - y0) > _UPRIGHT * math.hypot(x1 - x0, y1 - y0)
 
@@ -82,7 +82,7 @@ def page_text(boxes: Sequence[TextBox]) -> str:
 
 
 def sureness(boxes: Sequence[TextBox]) -> float:
-    """How much text was recognised, and how surely: the higher, the more likely the page is the right way up.
+    """Score the recognised text by amount and confidence; a higher score means a more likely page orientation.
 
     Text that stands on end does not count: single lines are turned before they are read, whole pages are not.
     """
@@ -153,7 +153,7 @@ def _sure(boxes: list[TextBox]) -> bool:
 
 
 def _blank(pixels: NDArray[np.uint8]) -> bool:
-    """Whether there is nothing like writing: what stands on its head may be read as nothing at all."""
+    """Return whether there is nothing like writing: what stands on its head may be read as nothing at all."""
     return _engine()(pixels, use_det=True, use_cls=False, use_rec=False).boxes is None
 
 

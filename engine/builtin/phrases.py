@@ -1,4 +1,4 @@
-"""What built-in roles say of their own in an answer: in Chinese, and in English for every other language."""
+"""Built-in roles' own phrases in an answer: in Chinese, and in English for every other language."""
 
 from __future__ import annotations
 

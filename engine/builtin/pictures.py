@@ -44,7 +44,7 @@ def page_pixels(name: str, data: bytes, number: int) -> NDArray[np.uint8]:
 
 
 def jpeg(name: str, data: bytes, most_side: int = MOST_SIDE_SENT) -> bytes:
-    """A JPEG for a vision model, without what a camera writes beside the picture, such as its place."""
+    """A JPEG for a vision model, without a camera's metadata, such as its place."""
     out = io.BytesIO()
     _upright(name, data, most_side).save(out, "JPEG", quality=_QUALITY)
     return out.getvalue()
@@ -53,7 +53,7 @@ def jpeg(name: str, data: bytes, most_side: int = MOST_SIDE_SENT) -> bytes:
 def _upright(name: str, data: bytes, most_side: int) -> Any:
     from PIL import Image
 
-    # Its header was looked at before; what the decoder makes of it may be something else.
+    # Its header was checked before; the decoder may still see something else.
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     try:
         image: Image.Image = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP"))
@@ -80,12 +80,12 @@ def _upright(name: str, data: bytes, most_side: int) -> Any:
 
 
 def _turned(image: Any) -> Any:
-    """The picture as the camera was held; what else is written beside it may be damaged without being in the way."""
+    """The picture as the camera was held; damaged metadata does not get in the way."""
     from PIL import ExifTags, Image
 
     try:
         how = image.getexif().get(ExifTags.Base.Orientation)
-    except Exception:  # its parser has no errors of its own, and a picture is worth more than a note beside it
+    except Exception:  # its parser has no errors of its own, and a picture is worth more than its metadata
         return image
     turns = {
         2: Image.Transpose.FLIP_LEFT_RIGHT,

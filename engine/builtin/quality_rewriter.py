@@ -60,14 +60,14 @@ def propose(request: RewriteRequest) -> RewriteProposal:
 
 
 def wishes_of(request: RewriteRequest) -> tuple[Wish, ...]:
-    """What the issues ask of the search, and what the current query asked of it before."""
+    """Return the search intents of the issues and of the current query."""
     wanted = {wish for issue in request.issues for wish in _ANSWERS.get(issue.code, ())}
     wanted |= {wish for wish in wishes_in(request.current_query) if wish not in wishes_in(request.question)}
     return tuple(wish for wish in WISHES if wish in wanted)
 
 
 def strategy_of(query: str, request: RewriteRequest) -> str:
-    """What a new query does, as codes joined by ``+``: wishes beyond the question's own, and other words."""
+    """Name a new query's strategies as codes joined by ``+``: added intents, and other words."""
     codes = [wish for wish in wishes_in(query) if wish not in wishes_in(request.question)]
     core = normalised_query(without_wishes(query, request.question))
     return "+".join([*codes, *([SHARPER] if core != normalised_query(request.question) else [])])

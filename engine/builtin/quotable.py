@@ -107,7 +107,7 @@ def prose(text: str) -> str:
 
 
 def leans_on_previous(sentence: str) -> bool:
-    """Whether a sentence begins with a word that points back, so that it needs the one before it."""
+    """Return whether a sentence begins with a word that points back, so that it needs the one before it."""
     return _LEANS.match(sentence) is not None
 
 
@@ -127,12 +127,12 @@ def shortened(sentence: str, share: float = 1.0) -> str:
 
 
 def is_property(text: str) -> bool:
-    """Whether a text says what value something has, and not of what: "Default: `5173`"."""
+    """Return whether a text says what value something has, and not of what: "Default: `5173`"."""
     return _PROPERTY.match(text) is not None
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a text ends as a sentence does."""
+    """Return whether a text ends as a sentence does."""
     return _FULL_STOP.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a failed round tells the built-in rewriter: key terms, what is missing, parts of the question, near terms."""
+"""Facts from a failed round for the built-in rewriter: key terms, gaps, parts of the question, near terms."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Reading:
 
     @property
     def bare(self) -> bool:
-        """Whether the question is a subject and nothing else: "blood sugar"."""
+        """True if the question is a subject and nothing else: "blood sugar"."""
         return len(self.keys) <= 1 or (len(self.keys) == 2 and self.only_terms)
 
     @property
     def telling(self) -> list[str]:
-        """The key terms without those that weigh little beside the core: "keep running toilet" → "toilet"."""
+        """The key terms without those that weigh little next to the core: "keep running toilet" → "toilet"."""
         bar = _TELLING * self.weights.get(self.core, 0.0)
         return [term for term in self.keys if self.weights[term] >= bar]
 
@@ -104,7 +104,7 @@ def read(request: RewriteRequest) -> Reading:
 
 
 def holds(term: str, bag: frozenset[str], text: str) -> bool:
-    """Whether a text has a term: as a whole word, or as a substring in Chinese, where word borders are a guess."""
+    """Return whether a text has a term: as a whole word, or in Chinese as a substring, as word borders are a guess."""
     return term in bag or (is_han(term) and len(term) > 1 and term in text)
 
 
@@ -194,7 +194,7 @@ def _says_something(term: str) -> bool:
 
 
 def _inside(term: str, question: Mapping[str, float]) -> bool:
-    """Whether the question has the term already, in Chinese also as part of a longer word or around a shorter one."""
+    """Return whether the question has the term: in Chinese also as part of a longer word or around a shorter one."""
     return term in question or (is_han(term) and any(term in known or known in term for known in question))
 
 

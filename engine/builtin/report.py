@@ -1,4 +1,4 @@
-"""How built-in roles report what they did: as an invocation with its whole input and output."""
+"""Reports of built-in roles as invocations with their whole input and output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plain(value: Any) -> dict[str, Any]:
 
 
 def as_messages(asked: Mapping[str, Any]) -> tuple[Message, ...]:
-    """What a built-in role was asked, as the record shows it."""
+    """Return the messages to a built-in role as the record shows them."""
     return (Message("user", json.dumps(asked, ensure_ascii=False)),)
 
 
@@ -36,7 +36,7 @@ def reported(
     asked: Callable[[RequestT], Mapping[str, Any]] = plain,
     said: Callable[[ValueT], Mapping[str, Any]] = plain,
 ) -> ValueT:
-    """What ``decide`` makes of a request, reported as a call; ``asked`` and ``said`` put both into its record."""
+    """Run ``decide`` on a request and report it as a call; ``asked`` and ``said`` put both into its record."""
     began = trace.now_ms()
     value = decide(request)
     reply = json.dumps(said(value), ensure_ascii=False)

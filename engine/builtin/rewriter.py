@@ -113,7 +113,7 @@ def proposals(request: RewriteRequest) -> Iterator[RewriteProposal]:
 
 
 def failure_of(reading: Reading) -> Failure:
-    """Why the round failed, as far as the passages show it."""
+    """Diagnose why the round failed, as far as the passages show it."""
     if reading.bare:
         return "too_wide"
     if reading.empty:

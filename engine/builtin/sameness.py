@@ -1,7 +1,7 @@
-"""When a remembered question is the one that is asked now, so that its answer may stand for a search.
+"""Match between a remembered question and the current one, so that its answer may replace a search.
 
-Similarity alone cannot tell: "a truth table with three variables" lies nearer to "with five variables" than many a
-rewording does. So two questions are the same where they are alike enough, ask for the same kinds of answer, and where
+Similarity alone cannot decide: "a truth table with three variables" is nearer to "with five variables" than many a
+rewording is. So two questions are the same if they are similar enough, ask for the same kinds of answer, and
 one adds only words that say nothing to the other; the small words that turn a meaning (below),
 and where it matters the order of what is named, must be the same too. Measured with the built-in embedder on
 ``tests/memory``: 48 rewordings and 48 near misses (one decisive word changed) of 24 sample questions, and all pairs of
@@ -81,17 +81,17 @@ _RELATES = re.compile(
 
 
 def near_enough(memory: Memory) -> bool:
-    """Whether a recalled memory's question is so near to the one asked that it may be the same."""
+    """Return whether a recalled memory's question is so near to the one asked that it may be the same."""
     return memory.similarity >= RECALL_BAR
 
 
 def same_question(question: str, memory: Memory) -> bool:
-    """Whether a recalled memory answers the question that is asked: alike, and the same in words that count."""
+    """Return whether a recalled memory answers the current question: similar, and equal in words that count."""
     return near_enough(memory) and same_wording(question, memory.question)
 
 
 def same_wording(first: str, second: str) -> bool:
-    """Whether two questions ask for the same kinds of answer, and one only adds words that say nothing to the other.
+    """Return whether two questions ask for the same kinds of answer, and one adds only words that mean nothing here.
 
     Where each has a content word that the other lacks, one of them was replaced, and with it perhaps the subject. The
     small words that turn a meaning must be the same, and where it matters so must the order of what is named.
@@ -115,7 +115,7 @@ def _beyond(terms: Sequence[str], there: Sequence[str], other: str) -> frozenset
 
 
 def _in_order(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether what both questions name stands in the same order in both."""
+    """Return whether what both questions name stands in the same order in both."""
     return [term for term in ours if term in theirs] == [term for term in theirs if term in ours]
 
 
@@ -124,12 +124,12 @@ def _plain(question: str) -> str:
 
 
 def turns(question: str) -> frozenset[str]:
-    """Which small words turn the meaning of a question: negation, before and after, more and less, all and some."""
+    """Return the small words that change the meaning: negation, before and after, more and less, all and some."""
     folded = unicodedata.normalize("NFKC", question)
     return frozenset(turn for turn, pattern in _TURNS.items() if pattern.search(folded))
 
 
 def directed(question: str) -> bool:
-    """Whether it matters which of its subjects a question names first: in yes-or-no questions and about relations."""
+    """Return whether the order of its subjects matters to a question: in yes-or-no questions and about relations."""
     folded = unicodedata.normalize("NFKC", question).strip()
     return bool(_YES_OR_NO.search(folded) or _RELATES.search(folded))

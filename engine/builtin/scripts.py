@@ -32,7 +32,7 @@ def without_marks(text: str) -> str:
 
 
 def is_uncut(text: str) -> bool:
-    """Whether a text has words that nothing here can cut: Japanese, Korean, Thai, scripts of India and their like."""
+    """Return whether a text has words that nothing here can split: Japanese, Korean, Thai, scripts of India."""
     return _UNCUT.search(text) is not None
 
 

@@ -27,14 +27,14 @@ def tag(text: str) -> Iterable[tuple[str, str]]:
 
 
 def has_word(word: str) -> bool:
-    """Whether the dictionary has a word."""
+    """Return whether the dictionary has a word."""
     import rjieba
 
     return rjieba.has_word(word)
 
 
 def suggest_freq(word: str) -> int:
-    """How often the dictionary counts a word."""
+    """Return the dictionary's count of a word."""
     import rjieba
 
     return rjieba.suggest_freq(word)

@@ -73,12 +73,12 @@ def _nearest(asked: Question, tables: Sequence[TableGiven]) -> list[_Scored]:
     if not scored or scored[0].score < _LEAST:
         return []
     near = [item for item in scored if item.score >= max(_LEAST, _WORTH * scored[0].score)]
-    # "Units of the Heron 5 in Spain": its units elsewhere name a part of that, and would pass for a second answer.
+    # "Units of the Heron 5 in Spain": its units in other places name a part of that, and would pass for another answer.
     return [item for item in near if not any(item.covered < other.covered for other in near)][:MOST_CELLS]
 
 
 def _cells(asked: Question, table: TableGiven) -> Iterator[_Scored]:
-    """Cells beside what names their row, with the share of the question that row and column name together.
+    """Cells with the names of their row, and the share of the question that row and column name together.
 
     A cell that repeats the question's own words names, and answers nothing.
     """

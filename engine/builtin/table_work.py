@@ -65,7 +65,7 @@ _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}[./]\d{1
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What came of the work; ``known`` where it was worked out."""
+    """Result of a computation; ``known`` if it could be computed."""
 
     text: str
     known: bool = True
@@ -92,7 +92,7 @@ class _Column:
 
 
 def on_tables_alone(question: str, tables: Sequence[Attachment]) -> bool:
-    """Whether a question asks for work on its tables and for nothing else: it names the work, and a table or column."""
+    """Return whether a question asks only for work on its tables: it names the work, and a table or column."""
     folded = unicodedata.normalize("NFKC", question)
     if _work_of(folded) is None:
         return False
@@ -134,7 +134,7 @@ def _words(text: str) -> set[str]:
 
 
 def _says(folded: str, name: str) -> bool:
-    """Whether a question says the name of a column, or a cell."""
+    """Return whether a question says the name of a column, or a cell."""
     plain = " ".join(unicodedata.normalize("NFKC", name).split())
     if not plain:
         return False

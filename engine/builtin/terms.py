@@ -94,7 +94,7 @@ def terms(text: str) -> list[str]:
 def question_terms(question: str) -> tuple[str, ...]:
     """Distinct content terms of a question in order, without question words and filler.
 
-    A question made of nothing else ("what does it mean?") keeps its content terms, if it has any.
+    A question of such words only ("what does it mean?") keeps its content terms, if it has any.
     """
     return tuple(surface_terms(question, question=True))
 
@@ -118,7 +118,7 @@ def without_asking(folded: str) -> str:
 
 
 def is_han(term: str) -> bool:
-    """Whether a term is Chinese, so that it is found as a substring rather than as a word."""
+    """Return whether a term is Chinese, so that it is found as a substring rather than as a word."""
     return bool(term) and ("\u3400" <= term[0] <= "\u9fff" or "\uf900" <= term[0] <= "\ufaff")
 
 
@@ -139,7 +139,7 @@ def stem(word: str) -> str:
 
 
 def weight_of(term: str) -> float:
-    """How much a term says: the negative logarithm of the share of passages that would hold it, from 1 to 8.
+    """Weigh a term: the negative logarithm of the share of passages that would hold it, from 1 to 8.
 
     ``term`` as :func:`terms` gives it; unseen ones get the weight of a rare word. No corpus is shipped for it. Chinese
     weights come from the word counts of the dictionary inside rjieba, turned into the share of 100-word passages that

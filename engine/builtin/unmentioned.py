@@ -1,4 +1,4 @@
-"""What a question speaks of that no passage mentions: said below an answer, or instead of one."""
+"""Subjects of a question that no passage mentions: noted below an answer, or in place of one."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _named_otherwise(question: Question, text: str) -> list[str]:
 
 
 def _is_new(form: str, text: str) -> bool:
-    """Whether a Chinese word is in no dictionary, as names of products are, and none of its characters in the text."""
+    """Return whether a Chinese word is in no dictionary, like product names, and shares no character with the text."""
     unheard = is_han(form) and len(form) > 1 and not segmenting.has_word(form)
     return unheard and not any(char in text for char in form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
 
@@ -125,7 +125,7 @@ def _is_noun(tag: str) -> bool:
 
 
 def _is_named(word: str, text: str) -> bool:
-    """Whether a name stands in a text, however it is joined: Web-Socket, web socket and WebSocket are one name."""
+    """Return whether a name occurs in a text in any spelling: Web-Socket, web socket and WebSocket are one name."""
     letters = _letters(_base(word))
     if len(letters) > _SHORT:
         return letters in _letters(text)
@@ -152,7 +152,7 @@ def heading_of(passage: Passage) -> str:
 
 
 def _in_characters(form: str, text: str) -> bool:
-    """Whether half of the characters of a Chinese word stand in a text: words are cut by guess, and 四元 has the 元
+    """Return whether half of a Chinese word occurs in a text: words are cut by guess, and 四元 has the 元
     of 元素."""
     return is_han(form) and 2 * sum(char in text for char in form) >= len(form)
 
@@ -166,14 +166,14 @@ _NO_NAME = re.compile(
 
 
 def _names_something(form: str) -> bool:
-    """Whether a reader would look for the word: in Chinese a noun or an abbreviation, else all but numbers."""
+    """Return whether a reader would look for the word: in Chinese a noun or an abbreviation, else all but numbers."""
     if not is_han(form):
         return not form[0].isdigit() and not _NO_NAME.fullmatch(form)
     return segmenting.has_word(form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Whether a name, or a word of the same family, stands in a case-folded text: urination, urine."""
+    """Return whether a name, or a word of the same family, stands in a case-folded text: urination, urine."""
     name = name.casefold()
     if name.isascii() and len(name) <= _ABBREVIATION:
         return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text) is not None

@@ -1,4 +1,4 @@
-"""What a query asks of the search itself: history of weak points, several sources, a wider scope (QL-03).
+"""Search intents in a query: history of weak points, several sources, a wider scope (QL-03).
 
 A rewriter writes such wishes, a router reads them; what is left of the query without them is what is searched.
 """
@@ -73,7 +73,7 @@ _OWN_WORDING = re.compile(rf"\s*[（(](?:{_OWN})(?:[；;]\s*(?:{_OWN}))*[）)]\s
 
 
 def wishes_in(text: str) -> tuple[Wish, ...]:
-    """Which wishes a text expresses, in Chinese or English, in the order of ``WISHES``."""
+    """List the intents in a text, in Chinese or English, in the order of ``WISHES``."""
     return tuple(wish for wish in WISHES if _CUES[wish].search(text))
 
 
@@ -100,7 +100,7 @@ def about_weak_points(text: str) -> str:
 
 
 def without_wishes(query: str, question: str) -> str:
-    """What a query asks for apart from its wishes; words that stand in the question as asked are left alone.
+    """Remove the intents from a query; words of the original question stay.
 
     A query that is nothing but wishes gives the question.
     """

@@ -167,7 +167,7 @@ class Reviser:
         self._say("kind", KINDS[self._phrases.written].get(kind, kind))
 
     def _say_terms(self, item: Suggestion) -> None:
-        """What no passage has is said to be missing; what only the reviewer could not see is answered."""
+        """Call a term missing if no passage has it; answer it if only the reviewer missed it."""
         missing = list(missing_terms(self._asking, self._request.passages))
         for form in re.split(r",\s*", item.params.get("terms", "")):
             if form and form not in missing and not self._add(partial(_of_term, form)):

@@ -261,5 +261,5 @@ def unit_named(text: str) -> str:
 
 
 def units_in(text: str) -> frozenset[str]:
-    """Units that a text names anywhere, beside a number or not."""
+    """Units that a text names anywhere, next to a number or not."""
     return frozenset(match.lastgroup for match in _LONE.finditer(text) if match.lastgroup)

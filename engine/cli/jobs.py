@@ -86,7 +86,7 @@ class _OwnApp(RunningApp):
 
 
 def job_over(job: Mapping[str, Any]) -> bool:
-    """Whether a job, as plain values, has come to its end or was ended."""
+    """Return whether a job, as plain values, has come to its end or was ended."""
     return job["state"] in ("done", "stopped", "failed", "interrupted")
 
 

@@ -53,7 +53,7 @@ _NOTES = {
 
 
 def mode_notes(record: RunRecord) -> tuple[str, ...]:
-    """What the lists of a mode could not do, each said once (GH-02)."""
+    """List what a mode's lists could not do, each once (GH-02)."""
     found = (item.graph for item in record.rounds if item.graph is not None)
     notes = ((note.list, _NOTES[note.code]) for graph in found for note in graph.notes)
     return tuple(dict.fromkeys(f"mode {record.config.mode}, list {name}: {said}" for name, said in notes))

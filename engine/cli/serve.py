@@ -42,7 +42,7 @@ def serve(arguments: Sequence[str] = ()) -> int:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Where to listen; what is left out is as the settings have it."""
+    """Add host and port; those left out come from the settings."""
     parser.add_argument("--host", help="address to listen on; default: WORKBENCH_HOST, else 127.0.0.1")
     parser.add_argument("--port", help="port to listen on; default: WORKBENCH_PORT, else 8501")
     parser.set_defaults(command=_serve)
@@ -78,7 +78,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _require_packages(settings: Settings) -> None:
-    """Raise what the app would end with for a package that its settings need: nobody is sent to an address for that."""
+    """Raise the app's error for a missing package before any address is printed."""
     # Each is imported by the app too, and only where the settings ask for it.
     for plugin in plugins():
         if plugin.check is not None:
@@ -101,7 +101,7 @@ def _require_unserved(settings: Settings) -> None:
 
 
 def cookie_secret(settings: Settings) -> str:
-    """What Streamlit signs its cookies with, from the key of the replicas; empty where there is none.
+    """Return the key that signs Streamlit's cookies, derived from the replicas' key; empty if there is none.
 
     Without the same in all of them, an upload fails after a browser has changed its replica.
     """

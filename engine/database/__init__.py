@@ -1,4 +1,4 @@
-"""Where records are kept: the same tables in SQLite files, or in the one database that a plug-in opens."""
+"""Storage of records: the same tables in SQLite files, or in the one database that a plug-in opens."""
 
 from engine.database.base import Database
 

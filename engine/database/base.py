@@ -1,4 +1,4 @@
-"""What stores need of a database, no matter which kind it is."""
+"""Interface of a database to stores, for every kind of database."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Database(ABC):
     @property
     @abstractmethod
     def signals(self) -> Signals:
-        """What its processes tell each other."""
+        """Messages between its processes."""
 
     @property
     @abstractmethod
     def exists(self) -> bool:
-        """Whether there is anything to read; a missing SQLite file has nothing."""
+        """True if there is anything to read; a missing SQLite file has nothing."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -55,11 +55,11 @@ class Database(ABC):
     @property
     @abstractmethod
     def opening(self) -> int:
-        """How often it was opened for writing: it may be a new file after each time."""
+        """Number of times it was opened for writing; each may be on a new file."""
 
     @property
     def gone(self) -> bool:
-        """Whether what was used is not there any more: a file that was deleted, moved or replaced meanwhile."""
+        """True if what was used is not there any more: a file that was deleted, moved or replaced meanwhile."""
         return False
 
     def set_aside(self) -> str:
@@ -83,11 +83,11 @@ class Database(ABC):
 
     @abstractmethod
     def found_in(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
-        """Whether a column contains a text, which is folded already, regardless of its case."""
+        """Return whether a column contains a text, which is folded already, regardless of its case."""
 
     @abstractmethod
     def readable(self, column: ColumnElement[str]) -> ColumnElement[bool]:
-        """Whether a column holds JSON, as far as this kind of database can lose it."""
+        """Return whether a column holds JSON, as far as this kind of database can lose it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -95,7 +95,7 @@ class Database(ABC):
 
 
 def among(connection: Connection, column: ColumnElement[str], values: Iterable[str]) -> ColumnElement[bool]:
-    """Whether a column is one of any number of values, sent as a single parameter, as the kind of database words it."""
+    """Return whether a column is in a list of any length, sent as one parameter, in the database's own dialect."""
     wanted = [clean(value) for value in values]
     own: Callable[[ColumnElement[str], list[str]], ColumnElement[bool]] = connection.get_execution_options()["among"]
     return own(column, wanted)

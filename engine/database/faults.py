@@ -1,4 +1,4 @@
-"""What SQLite and the system say about our database, as pieces of the sentences of an error."""
+"""Errors of SQLite and the system about our database, as parts of error messages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def primary_code(error: Exception) -> int:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file itself is at fault: not a database, torn, or without the tables that its format promises."""
+    """Return whether the file itself is at fault: no database, damaged, or without the tables of its format."""
     found = original(error)
     missing = isinstance(found, sqlite3.OperationalError) and str(found).startswith("no such")
     return missing or primary_code(error) in _DAMAGE

@@ -1,7 +1,7 @@
-"""Which processes still live: each holds a lock that the operating system lets go when it ends, however it ends.
+"""Living processes: each holds a lock that the operating system releases when it ends, however it ends.
 
 A process number would not do: numbers are used again, and mean nothing across containers. The lock is SQLite's own on
-a tiny file, so it works alike on every system.
+a tiny file, so it works equally on every system.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Instance:
             self.id = uuid.uuid4().hex
             self._path = folder / f"{self.id}{_SUFFIX}"
             self._lock = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-            # No journal beside the lock file, which would outlive it.
+            # No journal next to the lock file, which would outlive it.
             self._lock.execute("PRAGMA journal_mode = MEMORY")
             self._lock.execute("BEGIN EXCLUSIVE")
             # A sweep by another process can delete the file in the moment between its making and its locking.
@@ -49,7 +49,7 @@ class Instance:
 
 
 def alive(folder: Path, owner: str) -> bool:
-    """Whether the process behind an owner's id still runs; the lock file of a dead one is removed.
+    """Return whether the process behind an owner's id still runs; the lock file of a dead one is removed.
 
     Asks for a shared lock only, so that two processes asking at once do not take each other for the owner.
     """
@@ -74,7 +74,7 @@ def alive(folder: Path, owner: str) -> bool:
 
 
 def living(folder: Path) -> int:
-    """How many processes still run; the lock files of those that were killed are removed."""
+    """Count the living processes; lock files of killed ones are removed."""
     return sum(alive(folder, path.stem) for path in list(folder.glob(f"*{_SUFFIX}")))
 
 

@@ -1,4 +1,4 @@
-"""What is said of records that were copied from one database into another, by the tables here and by plug-ins."""
+"""Messages on records copied between databases, for the tables here and those of plug-ins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class MovedTable:
-    """What was copied of one table, and found equal afterwards."""
+    """Rows of one table copied and verified."""
 
     name: str
     rows: int

@@ -16,7 +16,7 @@ from engine.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Databases:
-    """What each store uses; nothing is opened before its first use."""
+    """Database of each store, opened on first use."""
 
     runs: Database
     evaluation: Database
@@ -72,7 +72,7 @@ class Databases:
 
     @property
     def kept(self) -> tuple[Database, ...]:
-        """Those of which nothing may be lost: all but verdicts, which are asked for again."""
+        """Events that must not be lost: all but verdicts, which can be requested again."""
         return tuple({id(item): item for part, item in self.by_part.items() if part != "verdicts"}.values())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which processes use a database, and whether the one behind a run or a job still lives."""
+"""Processes that use a database, and whether the one behind a run or job is alive."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Owners(Protocol):
 
     @property
     def place(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
 
     def join(self) -> Membership:
         """Become one of them, under a new id."""
 
     def alive(self, owner: str, connection: Connection | None = None) -> bool:
-        """Whether the process behind an id still runs; asked on a connection where the caller has one already."""
+        """Return whether the process behind an id still runs; on the caller's connection if given."""
 
     def living(self) -> int:
-        """How many of them still run."""
+        """Count the living processes."""
 
     def sweep(self) -> None:
         """Remove what processes that ended badly have left."""

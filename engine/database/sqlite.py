@@ -214,7 +214,7 @@ class SqliteFile(Database):
         try:
             return self._readable(f"{uri}?mode=rw")
         except sqlite3.OperationalError:
-            # In a folder that cannot be written SQLite cannot place its shared-memory file beside a quiet one.
+            # In a folder that cannot be written SQLite cannot place its shared-memory file next to a quiet one.
             if not self.path.is_file() or self.path.with_name(f"{self.path.name}-wal").exists():
                 raise
             return self._readable(f"{uri}?immutable=1")
@@ -248,7 +248,7 @@ def connect(path: Path, *, durable: bool = False, busy_s: float = 5.0) -> sqlite
 
 
 def identity_of(path: Path) -> Identity | None:
-    """Which file stands at a path, for noticing that it was moved or deleted; None where there is none."""
+    """Return the identity of the file at a path, to notice that it was moved or deleted; None if there is none."""
     try:
         status = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Which revision of the tables a database has, and bringing an older one to the present one with Alembic."""
+"""Schema revision of a database, and its upgrade with Alembic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = 9
 
 
 def revision_name(number: int) -> str:
-    """How Alembic calls a revision."""
+    """Return Alembic's name of a revision."""
     return f"{number:04}"
 
 

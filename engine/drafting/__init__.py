@@ -1,1 +1,1 @@
-"""Questions drafted from the documents of a collection, for somebody to accept, edit or refuse."""
+"""Questions drafted from the documents of a collection, to accept, edit or refuse."""

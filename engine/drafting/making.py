@@ -52,7 +52,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far the drafting has come."""
+    """Progress of drafting."""
 
     stage: Literal["reading", "writing"]
     done: int
@@ -64,7 +64,7 @@ Note = Callable[[Step], None]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What came of a drafting."""
+    """Result of drafting."""
 
     drafts: tuple[Draft, ...]
     passages: int
@@ -83,7 +83,7 @@ async def make(
     kept: KeptReplies,
     note: Note,
 ) -> Made:
-    """Draft up to ``limit`` questions of a collection that are not ``told`` already, of as many passages as can be.
+    """Draft up to ``limit`` questions of a collection that are not in ``told``, from as many passages as possible.
 
     The writer is called once for each of at most ``limit`` passages of which ``kept`` has no reply yet. Raises
     ``UnknownCollection``, and the ``ModelError`` of a model of which no call succeeded.
@@ -114,7 +114,7 @@ async def _read(knowledge: Readable, collection: str, note: Note) -> list[Stored
 async def _written(
     writer: QuestionWriter, chosen: Sequence[StoredPassage], kept: KeptReplies, note: Note
 ) -> tuple[list[list[Found]], int]:
-    """What a model writes of each passage, and of how many nothing could be read."""
+    """Write a question for each passage with a model, and count the unreadable replies."""
     failures: list[ModelError] = []
     gate = asyncio.Semaphore(_AT_ONCE)
     done = 0
@@ -215,7 +215,7 @@ class Told:
             self._by_term[term].append(bag)
 
     def has(self, question: str) -> bool:
-        """Whether a question with the same words, or with nearly the same ones, was noted."""
+        """Return whether a question with the same words, or with nearly the same ones, was noted."""
         if tuple(_words(question)) in self._whole:
             return True
         bag = frozenset(question_terms(question))

@@ -1,4 +1,4 @@
-"""What a drafted question is, from the passage that answers it to what was decided about it."""
+"""Drafted question, from the passage that answers it to the decision on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ State = Literal["open", "accepted", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question that counts nowhere until somebody accepts it."""
+    """A question that counts nowhere until it is accepted."""
 
     id: str
     collection: str
@@ -81,12 +81,12 @@ class Kept:
 
 
 def draft_id(collection: str, question: str) -> str:
-    """What names a draft: the same question of a collection has the same id however it is spelt."""
+    """Return the id of a draft: equal for one question of a collection, however it is spelt."""
     return f"d-{sha256(f'{collection}|{normalised_query(question)}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def draft_from_dict(plain: Mapping[str, Any]) -> Draft:
-    """What :meth:`Draft.to_dict` wrote; raises ``ValueError`` where that cannot be."""
+    """Read the output of :meth:`Draft.to_dict`; raises ``ValueError`` if it cannot."""
     return _adapter().validate_python(plain)
 
 

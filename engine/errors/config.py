@@ -7,7 +7,7 @@ from engine.messages import N_
 
 
 class InvalidConfig(WorkbenchError):
-    """A setting lies outside its range, or something else of a request cannot be used; ``field`` names it."""
+    """A setting is out of range, or another part of a request cannot be used; ``field`` names it."""
 
     code = "WB100"
     status = 422

@@ -22,7 +22,7 @@ class UnknownJob(WorkbenchError):
 
 
 class JobDamaged(WorkbenchError):
-    """What an ingestion left on the disk cannot be read."""
+    """Files of an ingestion on disk are unreadable."""
 
     code = "WB324"
     status = 409

@@ -219,7 +219,7 @@ class PromptTooLong(ModelError):
 
 
 class ModelGarbled(ModelError):
-    """What answered does not speak the protocol of a model server."""
+    """The server that answered does not speak the protocol of a model server."""
 
     code = "WB410"
     fact = N_("The server of {model} sent an answer that is not in its protocol.")

@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""Errors of rights."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class NotAllowed(WorkbenchError):
 
 
 class PeopleUnusable(WorkbenchError):
-    """What is kept of tokens, limits and changes cannot be read or written."""
+    """Stored tokens, limits or changes cannot be read or written."""
 
     code = "WB826"
     status = 503

@@ -36,7 +36,7 @@ CUTOFF = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """What ``what_if`` says of N questions under S settings; all [N, S]."""
+    """Results of ``what_if`` for N questions under S settings; all [N, S]."""
 
     path_known: BoolArray
     outcome: IntArray
@@ -99,7 +99,7 @@ def _fill(replayed: Outcomes, row: int, columns: slice | list[int], own: Paths) 
 
 
 def _others(item: Gathered, own: Paths, grid: SettingsGrid) -> Iterator[Paths]:
-    """Where other runs of a question lead, as long as its own run leaves an answer open."""
+    """Return the paths of a question's other runs, while its own run leaves an answer open."""
     if not np.all(own.known):
         yield from (paths(other.table, grid) for other in item.others)
 
@@ -151,7 +151,7 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
 
 
 class _Population:
-    """Which questions a measure is about; columns [N, 1], or [F, 1] of the questions without a usable run."""
+    """Population of a measure; columns [N, 1], or [F, 1] for questions without a usable run."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.all = _column((True for _ in cases), bool)
@@ -234,7 +234,7 @@ class _Measures:
     # -- what is not known ----------------------------------------------------------------------------------------
 
     def _mean(self, values: NDArray[np.generic], tells: BoolArray, part: Part) -> Measured:
-        """A mean of values from 0 to 1 over a part of the questions, of which those tell that are known."""
+        """A mean of values from 0 to 1 over a part of the questions, from those that are known."""
         return self._partial(values, tells, getattr(self.of, part) & ~tells, part)
 
     def _partial(self, values: NDArray[np.generic], tells: BoolArray, open_: BoolArray, part: Part) -> Measured:
@@ -324,7 +324,7 @@ class _Measures:
             np.where(tells, self._by_answer(_figure("cited", name)), 0.0)
             for name in ("pairs", "held", "claims", "borne_out")
         )
-        # How much an answer would say and cite that nobody has read is not limited.
+        # The length and citations of an unread answer are not bounded.
         unread, endless = ~self.right_by.recorded, np.full(tells.shape[1], np.inf)
         return {
             "citation_precision": self._weighed(held, pairs, unread, endless, "all"),
@@ -334,7 +334,7 @@ class _Measures:
         }
 
     def _judged(self, name: Literal["claim_recall", "faithfulness"], tells: BoolArray, part: Part) -> Measured:
-        """What the judge of answers says; where one judges, answers without a readable verdict are unknown."""
+        """Return the verdicts of the answer judge; if there is one, answers without a readable verdict are unknown."""
         values = self._by_answer(lambda told: np.nan if getattr(told, name) is None else getattr(told, name))
         known = tells & ~np.isnan(values)
         if not self._any_told(lambda told: told.verdict is not None).any():
@@ -379,7 +379,7 @@ class _Measures:
     def _costs(self) -> dict[Measure, Measured]:
         replayed, most = self.replayed, self.limits
         passed = ratio(replayed.passed, replayed.kept, otherwise=0.0)
-        # An outcome that is not known may be a refusal, which nobody writes.
+        # An outcome that is not known may be a refusal, which no one writes.
         counts = self.counted & self.ended & self.repeatable & self.kept.seen_whole & self.fetched_whole
         written = self.counted & ~self.ended
         calls, built_in = (
@@ -454,5 +454,5 @@ def _figure(part: Literal["match", "cited"], name: str) -> Callable[[Told], floa
 
 
 def _column(values: Iterable[float], kind: type = float) -> NDArray[Any]:
-    """One value a question as a column [N, 1], to stand beside arrays [N, S]."""
+    """One value a question as a column [N, 1], to combine with arrays [N, S]."""
     return np.fromiter(values, dtype=kind).reshape(-1, 1)

@@ -29,7 +29,7 @@ BASES: tuple[Basis, ...] = get_args(Basis)
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How close an answer comes to the nearest of several gold answers, each figure by itself."""
+    """Similarity of an answer to the nearest of several gold answers, each figure by itself."""
 
     exact: float
     """1 where they are equal after normalisation, else 0."""
@@ -41,7 +41,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """How far the citations of one answer hold, as far as words can tell."""
+    """Support of one answer's citations, as far as words can tell."""
 
     pairs: int
     """Sentence and cited passage, in a language that can be compared."""
@@ -54,7 +54,7 @@ class Cited:
 
 
 def basis_of(case: Case, *, judged: bool = False) -> Basis | None:
-    """What tells whether a question ended right; None where nothing does.
+    """Return the basis on which a question counts as right; None if there is none.
 
     ``judged``: people judged the very answer that it ended with.
     """

@@ -1,4 +1,4 @@
-"""Intervals for figures of which the results still come in: they hold at every moment at which somebody looks.
+"""Intervals for figures whose results still come in: they hold at every moment at which they are read.
 
 An ordinary 95 % interval is right for one look that was fixed before. Who looks again and again, and stops where the
 figure pleases, is misled far more often; a confidence sequence covers the truth at all moments together.
@@ -31,7 +31,7 @@ _PIECE = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How far a batch has come in the random order of its questions."""
+    """Progress of a batch in the random order of its questions."""
 
     order: tuple[str, ...]
     """Every case of the batch, as they are begun."""
@@ -59,14 +59,14 @@ def run_order(batch_id: str, case_ids: Sequence[str]) -> tuple[str, ...]:
 
 
 def drawn(batch_id: str, case_ids: Sequence[str], ended: Collection[str]) -> Drawn | None:
-    """How far a batch has come; None where its order is not random."""
+    """Return the progress of a batch; None if its order is not random."""
     if len(case_ids) < SHUFFLED_FROM:
         return None
     return Drawn(run_order(batch_id, case_ids), frozenset(ended))
 
 
 def anytime_of(evaluation: Evaluation, measure: Measure, setting: int, so_far: Drawn) -> Interval | None:
-    """What a measure will be over all questions of the batch; None for one that is no mean of values from 0 to 1.
+    """Bound a measure over all questions of the batch; None unless it is a mean of values from 0 to 1.
 
     How many of the questions to come are in the population is not known, so as many as possible are assumed: the
     interval of a larger number contains that of a smaller one. The lower end counts every question that has run and is
@@ -93,14 +93,14 @@ def anytime_of(evaluation: Evaluation, measure: Measure, setting: int, so_far: D
 
 
 def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) -> Interval | None:
-    """An interval for the mean of ``population`` numbers in [0, 1], of which ``values`` [n] were drawn one by one.
+    """An interval for the mean of ``population`` numbers in [0, 1], from ``values`` [n] drawn one by one.
 
     The probability that it ever misses the mean, looked at after each draw, is at most ``alpha``. None before the
     first draw; the mean itself after the last.
 
     This is the hedged capital process of Waudby-Smith and Ramdas, Estimating means of bounded random variables by
     betting (JRSS B 86, 2024), for sampling without replacement (their section 5). Were ``m`` the mean of all, the next
-    draw would have the mean ``m_t = (N m - S_(t-1)) / (N - t + 1)``, and nobody could win by betting on it:
+    draw would have the mean ``m_t = (N m - S_(t-1)) / (N - t + 1)``, and no one could win by betting on it:
 
         K+_t(m) = prod_(i<=t) (1 + l+_i (X_i - m_i)),  K-_t(m) = prod_(i<=t) (1 - l-_i (X_i - m_i))
 
@@ -125,7 +125,7 @@ def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) 
     low = np.linspace(coarse[max(first - 1, 0)], coarse[first], _FINE + 1)
     high = np.linspace(coarse[last], coarse[min(last + 1, len(coarse) - 1)], _FINE + 1)
     fine = _unrefuted(values, population, alpha, np.concatenate([low, high]))
-    # The next value outward is left out already, so that what lies between them cannot be missing.
+    # The next value outward is left out already, so that nothing between them can be missed.
     start = max(int(np.flatnonzero(fine[: _FINE + 1])[0]) - 1, 0)
     end = min(int(np.flatnonzero(fine[_FINE + 1 :])[-1]) + 1, _FINE)
     return Interval(mean, max(least, float(low[start])), min(most, float(high[end])), n, "anytime")
@@ -134,7 +134,7 @@ def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) 
 def _unrefuted(
     values: FloatArray, population: int, alpha: float, grid: FloatArray
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which of the means in ``grid`` [m] the capital never rose to ``1 / alpha`` against."""
+    """Mask the means in ``grid`` [m] against which the capital never rose to ``1 / alpha``."""
     n = len(values)
     before = np.concatenate([[0.0], np.cumsum(values)[:-1]])
     left = population - np.arange(n)

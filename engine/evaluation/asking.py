@@ -37,7 +37,7 @@ class Runner(Protocol):
 
 
 class AskedEngine(Protocol):
-    """What of an engine is needed to run questions."""
+    """Engine interface for running questions."""
 
     def start(
         self, question: str, config: RunConfig | None = None, *, run_id: str | None = None, trial: bool = False
@@ -140,7 +140,7 @@ class UnderWay:
         raise EngineClosed()
 
     def finished(self, run_id: str) -> RunRecord:
-        """Wait for the end of a run that was begun here."""
+        """Wait for the end of a run started here."""
         try:
             return self._runner.finished(run_id)
         finally:
@@ -157,7 +157,7 @@ class UnderWay:
 
 
 def _pause_s(refused: TooManyRuns | AppRefused) -> float:
-    """How long to wait for room; raises what was refused for another reason."""
+    """Return the wait for capacity in seconds; reraises other refusals."""
     of_person = TooManyRuns.person_under_way.code
     if isinstance(refused, AppRefused):
         if refused.original_code not in (TooManyRuns.code, of_person):

@@ -60,7 +60,7 @@ class Bar:
     bound: float
 
     def cleared_by(self, value: float | None) -> bool:
-        """Whether a value keeps to it; what could not be measured does not."""
+        """Return whether a value keeps to it; what could not be measured does not."""
         if value is None:
             return False
         # Rounded: a mean of tenths must not miss its bar by the last bit of a float.
@@ -85,14 +85,14 @@ class Value:
         return self.figure.value
 
     def end_for(self, bar: Bar) -> float | None:
-        """What a bar judges: the lower end where at least so much is asked for, the upper where at most."""
+        """Return the end that a required value judges: the lower for a minimum, the upper for a maximum."""
         return self.figure.lower if bar.relation == ">=" else self.figure.upper
 
     def clears(self, bar: Bar) -> bool:
         return bar.cleared_by(self.end_for(bar))
 
     def only_unknown_misses(self, bar: Bar) -> bool:
-        """Whether a bar is missed although it would be cleared, did every unknown question end well."""
+        """Return whether a bar is missed although it would be cleared, did every unknown question end well."""
         figure = self.figure
         best = figure.upper if bar.relation == ">=" else figure.lower
         # Where nothing limits the upper end, every bar might be cleared.
@@ -169,7 +169,7 @@ def values_of(
 def told_by(
     cases: Sequence[Case], records: Mapping[str, RunRecord], said: Sequence[AnswerJudgement] = ()
 ) -> dict[str, int]:
-    """By what ``answered_right`` is told, and of how many questions; ``nothing`` counts those without any label."""
+    """The basis of ``answered_right``, and the number of questions; ``nothing`` counts those without any label."""
     from engine.evaluation.aggregate import evaluate
     from engine.evaluation.answers import BASES
     from engine.evaluation.evidence import gather

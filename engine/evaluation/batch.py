@@ -246,7 +246,7 @@ class BatchRunner:
 
     @needs("viewer")
     def evidence(self, batch_id: str) -> Evidence:
-        """What charts are made of, with all other cases as failed; the same object while nothing has changed.
+        """Return the evidence for charts, with all other cases as failed; the same object while nothing changes.
 
         Raises ``UnknownBatch``.
         """
@@ -269,14 +269,14 @@ class BatchRunner:
     def judge(self, batch_id: str, model: RoleModel) -> bool:
         """Have a chat model judge the answers of a batch in the background; False where it has judged all of them.
 
-        Each verdict is kept at once, and once an answer and model, so that it goes on where it was stopped. Raises
+        Each verdict is kept at once, and once an answer and model, so that it resumes where it was stopped. Raises
         ``UnknownBatch``, ``InvalidConfig`` for a model that cannot judge, ``EvaluationError`` while answers are judged.
         """
         return self._judgings.start(batch_id, self.results(batch_id), model)
 
     @needs("viewer")
     def judging(self, batch_id: str, judge: str) -> JudgingProgress:
-        """How far a judge has come with the answers of a batch; raises ``UnknownBatch``."""
+        """Return a judge's progress on the answers of a batch; raises ``UnknownBatch``."""
         return self._judgings.progress(batch_id, self.results(batch_id), judge)
 
     @needs("viewer")
@@ -332,7 +332,7 @@ class BatchRunner:
         return self._runs_db.owners.alive(owner)
 
     def _owner_lives(self, batch_id: str) -> bool | None:
-        """Whether the other process that has a batch still runs; None where none has it."""
+        """Return whether the other process that has a batch still runs; None where none has it."""
         owner = self._store.owner_of(batch_id)
         own = self._instance.id if self._instance is not None else ""
         return None if owner in ("", own) else self._lives(owner)
@@ -394,7 +394,7 @@ class BatchRunner:
             self._leave(going)
 
     def _failed(self, going: _Going, done: Performed) -> None:
-        """What a block that could not be done means for the others."""
+        """Handle a failed block with regard to the others."""
         fault = done.fault
         assert fault is not None
         if fault.code == EngineClosed.code:
@@ -402,7 +402,7 @@ class BatchRunner:
             return
         self._note(going, fault)
         if not done.lost:
-            # The database of evaluations is gone or full: no case can be noted, so none is begun.
+            # The database of evaluations is gone or full: no case can be recorded, so none is started.
             _log.error("batch %s stops: %s", going.id, fault.fact)
             going.executor.stop()
 
@@ -411,7 +411,7 @@ class BatchRunner:
             self._faults[going.id] = fault, going.executor.workers is not None
 
     def _still_ours(self, going: _Going) -> bool:
-        """False where another replica took this process for dead and goes on with the batch."""
+        """False where another replica took this process for dead and continues the batch."""
         if time.monotonic() - going.looked < _OURS_S or not self._runs_db.shared:
             return True
         going.looked = time.monotonic()

@@ -1,7 +1,7 @@
 """The cases of a batch as blocks: run by the engine of this process, or by that of another one.
 
 What a case is given to run is written before its run begins, and that it ended only when its record is in the database
-of runs. So whoever is killed at any moment leaves enough to go on from, and a case that two workers run counts once:
+of runs. So a process killed at any moment leaves enough to resume, and a case that two workers run counts once:
 the end of a run that is not the one noted last is not taken, and its record goes.
 """
 
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class CaseEngine(AskedEngine, Protocol):
-    """What of an engine the cases of a batch need."""
+    """Engine interface for the cases of a batch."""
 
     settings: Settings
     databases: Databases
@@ -98,7 +98,7 @@ class CaseRuns:
         try:
             record = self._runs.finished(run_id)
         except UnknownRun:
-            # Somebody deleted it at once; the case is left for a resume.
+            # It was deleted at once; the case is left for a resume.
             return False
         return record.outcome not in REPEATED and self._noted(case_id, record)
 
@@ -135,7 +135,7 @@ class CaseRuns:
         return False
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """What work gives, tried again while a database that others share is away."""
+        """Retry work while a shared database is unavailable."""
         until = time.monotonic() + self._patience_s
         while True:
             try:
@@ -146,14 +146,14 @@ class CaseRuns:
 
 
 def failure_of(record: RunRecord) -> Fault | None:
-    """Why a run has no answer; None where it ended by itself."""
+    """Explain why a run has no answer; None if it ended by itself."""
     if record.outcome != "failed":
         return None
     return record.error or Fault.of(RunError.failed())
 
 
 def spent_by(record: RunRecord) -> Spent:
-    """What a run has cost: calls that a server answered, not those that a stored reply did."""
+    """Add up the cost of a run: calls answered by a server, not those from the cache."""
     calls = [call for call in record.model_calls if not call.built_in and not call.cached]
     return Spent(len(calls), sum((call.prompt_tokens or 0) + (call.reply_tokens or 0) for call in calls))
 

@@ -50,7 +50,7 @@ class Case:
 
     @property
     def by_file(self) -> bool:
-        """Whether a label names a whole source: which of its passages are right is not known then."""
+        """True if a label names a whole source: which of its passages are right is not known then."""
         return any(item.kind == "source" for item in self.expected)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class QuerySet:
 
 
 def case_from_dict(plain: Mapping[str, Any]) -> Case:
-    """What :meth:`Case.to_dict` wrote; raises ``EvaluationError.data_set_unusable`` where that cannot be."""
+    """Read the output of :meth:`Case.to_dict`; raises ``EvaluationError.data_set_unusable`` if it cannot."""
     try:
         return _adapter().validate_python(plain)
     except ValidationError:
@@ -89,7 +89,7 @@ def _adapter() -> TypeAdapter[Case]:
 
 
 def case_of(record: RunRecord, expected: Iterable[PassageId] = ()) -> Case:
-    """A finished run as a case: its question, with the passages that somebody marked as right.
+    """A finished run as a case: its question, with the passages that a person marked as right.
 
     Without any, those that the answer cites count as right; a run that abstained without either stays unlabelled,
     because an abstention does not say that there was nothing to find. The id depends on the question alone, so that
@@ -107,14 +107,14 @@ def case_of(record: RunRecord, expected: Iterable[PassageId] = ()) -> Case:
 
 
 def firsts(cases: Iterable[Case]) -> list[bool]:
-    """Whether no case before asks the same question, case and white space aside."""
+    """Return whether no case before asks the same question, case and white space aside."""
     asked = [same_wording(case.question) for case in cases]
     place_of = {text: place for place, text in reversed(list(enumerate(asked)))}
     return [place_of[text] == place for place, text in enumerate(asked)]
 
 
 def question_id(question: str) -> str:
-    """What names a question that has no name of its own."""
+    """Return the id of a question without a name."""
     return f"q-{sha256(question.strip().encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 

@@ -1,4 +1,4 @@
-"""Settings of which it can be said, at a confidence, that at most a given share of their answers is wrong.
+"""Settings whose share of wrong answers is below a given limit, at a confidence.
 
 Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, 2021): each setting is a hypothesis, *its risk is above
 the bound*, with the exact binomial p-value of its wrong answers. Settings are tested one after the other, from the
@@ -43,7 +43,7 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """Which of S settings keep a risk below a bound, and what is missing where that cannot be said."""
+    """Those of S settings that keep a risk below a bound, and what is missing if that is unknown."""
 
     risk: Risk
     bound: float
@@ -62,14 +62,14 @@ class Certificates:
     """Questions with a label that have no usable run: among the trials and the failures."""
 
     def more(self, setting: int) -> int | None:
-        """How many further ones without a failure would bring the p-value under its level; None where too many would.
+        """Return how many more without a failure bring the p-value below its level; None if too many.
 
         0 where it is there already.
         """
         return further(int(self.failures[setting]), int(self.trials[setting]), self.bound, self.confidence)
 
     def standing(self, setting: int) -> Standing:
-        """Whether a setting is certified, not yet, or exceeds the bound already."""
+        """Return whether a setting is certified, not yet, or exceeds the bound already."""
         if self.certified[setting]:
             return "certified"
         most = self.bound * int(self.trials[setting] + self.unrecorded[setting])
@@ -123,9 +123,9 @@ def certify(
 
 
 def _population(by: RightBy) -> tuple[BoolArray, IntArray]:
-    """Which answers count [N, S], and how many questions that should are not recorded [S].
+    """Mask the answers that count [N, S], and count those missing from the record [S].
 
-    Where only a judgement of the answer can tell, those that somebody chose to judge say nothing of the others: they
+    Where only a judgement of the answer decides, chosen judgements say nothing of the other answers: they
     count where every such question is recorded and judged, else only those drawn at random do.
     """
     alone = ~by.otherwise

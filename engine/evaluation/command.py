@@ -69,7 +69,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of it."""
+    """Result of the command."""
 
     job: Job
     cases: tuple[Case, ...]
@@ -95,12 +95,12 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every bar was cleared, there was anything to measure, and the judge came to its end."""
+        """True if every bar was cleared, there was anything to measure, and the judge came to its end."""
         return not self.missed and len(self.failures) < len(self.cases) and self.judge_fault is None
 
     @property
     def unknown_alone(self) -> bool:
-        """Whether nothing else is wrong than bars that unknown questions miss at their worse end."""
+        """True if nothing else is wrong than bars that unknown questions miss at their worse end."""
         ran = len(self.failures) < len(self.cases) and self.judge_fault is None
         return (
             ran and bool(self.missed) and all(self.values[bar.measure].only_unknown_misses(bar) for bar in self.missed)
@@ -137,7 +137,7 @@ class Report:
         }
 
     def _judged(self) -> dict[str, Any]:
-        """What the judge said of each answer, by case, where one was asked for."""
+        """Return the judge's verdict on each answer by case, if one was requested."""
         if self.job.judge is None:
             return {}
         verdicts = verdicts_of(self.said, self.job.judge.model)
@@ -156,7 +156,7 @@ class Report:
 
 
 def job_of(options: argparse.Namespace) -> Job:
-    """What was asked for; raises what is wrong with it before anything is opened or run."""
+    """Parse the request; raises on errors before anything is opened or run."""
     bars = (*(bar_of(item, ">=") for item in options.min), *(bar_of(item, "<=") for item in options.max))
     _require("concurrency", options.concurrency, _MOST_AT_ONCE)
     if options.limit is not None:
@@ -242,7 +242,7 @@ def say(report: Report) -> None:
 
 
 def _missed(bar: Bar, report: Report) -> str:
-    """Why a bar is not cleared, and where an unknown question is the reason, what would make it known."""
+    """Explain why a threshold is missed, and if unknown questions are the reason, how to resolve them."""
     found = report.values[bar.measure]
     figure = found.figure
     if figure.lower is None:
@@ -264,7 +264,7 @@ def _missed(bar: Bar, report: Report) -> str:
 
 
 def say_notes(plan: ImportPlan, console: Console) -> None:
-    """What the import left out."""
+    """Print what the import left out."""
     for note in plan.notes:
         console.print(f"[yellow]![/] {escape(str(note))}")
 

@@ -30,7 +30,7 @@ _USABLE: frozenset[Outcome] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one finished run of a question tells."""
+    """Facts from one finished run of a question."""
 
     table: RunTable
     match: Match | None = None
@@ -100,9 +100,9 @@ class Places:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Everything that charts over a query set are made of; made once, read under any settings, without any text.
+    """All data for charts over a query set; built once, read under any settings, without any text.
 
-    Compared by identity: two of them are never told apart field by field, and it may key a cache.
+    Compared by identity: two of them are never compared field by field, and it may key a cache.
     """
 
     gathered: tuple[Gathered, ...]

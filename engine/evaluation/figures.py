@@ -1,4 +1,4 @@
-"""What an evaluation says: figures of a batch for every setting of a grid, each with the bounds that it surely keeps.
+"""Results of an evaluation: figures of a batch for every setting of a grid, each with guaranteed bounds.
 
 A figure is over a population of questions: all that it is about, not those that happen to be known. Where each of them
 is known it is a value. Else it is bounds: every unknown question counted worst, and every one counted best. The worse
@@ -84,7 +84,7 @@ class Figures:
 
     @property
     def mostly_known(self) -> NDArray[np.bool_]:
-        """Whether so much is known that a figure may be shown beside one of which all is."""
+        """True if so much is known that a figure may be compared with one that is fully known."""
         return np.asarray((self.n > 0) & (self.known_n >= MOSTLY * self.n))
 
     def at(self, place: int | tuple[int, ...]) -> Figure:
@@ -104,7 +104,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What questions without a usable run might add to a measure: they are unknown under every setting."""
+    """Possible contributions to a measure by questions without a usable run, unknown under every setting."""
 
     n: int
     weight: FloatArray
@@ -211,7 +211,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RightBy:
-    """By what is told whether N questions ended right under S settings; all [N, S]."""
+    """How each of N questions under S settings is judged to have ended right; all [N, S]."""
 
     basis: IntArray
     """Index into ``answers.BASES``; -1 where nothing could tell."""
@@ -331,7 +331,7 @@ class Evaluation:
         return Figures(measure, *ends, one.known_n, one.n).at(0)
 
     def outcome_counts(self, setting: int = 0) -> Counter[tuple[Outcome | None, AnswerNote]]:
-        """How many questions end how, with what is to be said of their answers; None where that is not known."""
+        """Count the questions by outcome and note on the answer; None if unknown."""
         ends = zip(self.outcomes[:, setting].tolist(), self.notes[:, setting].tolist(), strict=True)
         return Counter((OUTCOMES[code] if code >= 0 else None, NOTES[note]) for code, note in ends)
 

@@ -99,7 +99,7 @@ def _weighed(pair: Pair, question: Question, passage: Passage, similarity: float
 
 
 def _similarities(record: RunRecord) -> dict[PassageId, float]:
-    """What the grader was told of each passage that it judged."""
+    """Return the similarity that the grader was given for each passage."""
     found: dict[PassageId, float] = {}
     for call in record.model_calls:
         if call.role == "grader" and call.built_in and call.passage_id and call.parsed:

@@ -36,7 +36,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which corrections become examples, and on what they are tried."""
+    """Split of corrections into examples and a trial set."""
 
     examples: tuple[Correction, ...]
     corrections: int
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def missing(self) -> tuple[int, int, int]:
-        """What is wanted at least on the other questions: more judgements in all, relevant ones, and others."""
+        """Minimum still needed on the other questions: judgements in all, relevant ones, and others."""
         relevant = sum(bool(pair.label) for pair, _ in self.held_out)
         wanted = (LEAST - len(self.held_out), LEAST_EACH - relevant, LEAST_EACH - (len(self.held_out) - relevant))
         most, yes, no = (max(0, item) for item in wanted)
@@ -70,7 +70,7 @@ class Plan:
 def plan_of(graded: Sequence[Pair], records: Mapping[str, RunRecord], cut: float) -> Plan:
     """Choose the examples: of each question the verdict that is furthest off, wrong yes and wrong no by turns.
 
-    Only what somebody said or a data set names counts, no assumed label. Passages are those of the runs; ``records``
+    Only a person's judgement or a data set's label counts, none assumed. Passages are those of the runs; ``records``
     go by case id.
     """
     known: dict[str, Mapping[PassageId, Passage]] = {}
@@ -109,7 +109,7 @@ async def try_examples(
 ) -> tuple[Trial | None, Fault | None]:
     """Judge the held-out pairs with a grader that has the examples, and compare.
 
-    ``note`` is told how many are judged. None beside the fault that ended it early; a verdict that could not be read
+    ``note`` gets the number judged. None next to the fault that ended it early; a verdict that could not be read
     counts as one that does not pass.
     """
     told: list[Verdict] = []

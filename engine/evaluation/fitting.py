@@ -1,4 +1,4 @@
-"""What judgements of a collection teach its grader, and whether that helps on judgements which were left out.
+"""Fitting of a grader to a collection's judgements, and its benefit on held-out ones.
 
 Folds are by question, so that no question is on both sides. A fit helps where, on the folds left out, neither agreement
 (κ) nor error (Brier) is worse than before and one of them is better.
@@ -38,7 +38,7 @@ SeenT_contra = TypeVar("SeenT_contra", bound=Item, contravariant=True)
 
 
 class Method(Protocol[SeenT_contra]):
-    """How a kind of grader is fitted."""
+    """Way to fit a kind of grader."""
 
     kind: FitKind
 
@@ -47,7 +47,7 @@ class Method(Protocol[SeenT_contra]):
         ...
 
     def learn(self, items: Sequence[SeenT_contra]) -> dict[str, Any]:
-        """What these pairs teach, as JSON holds it; both labels occur among them."""
+        """Fit to these pairs and return JSON values; both labels occur among them."""
         ...
 
     def chances(self, data: Mapping[str, Any], items: Sequence[SeenT_contra]) -> Sequence[float]:
@@ -68,7 +68,7 @@ class Trial:
 
     @property
     def helps(self) -> bool:
-        """Whether neither agreement nor error is worse than before, and one of them better; examples must raise κ."""
+        """True if neither agreement nor error is worse than before, and one of them better; examples must raise κ."""
         old, new = self.before, self.after
         if new is None or old.kappa is None or new.kappa is None or old.brier is None or new.brier is None:
             return False
@@ -80,7 +80,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """How many labelled pairs there are to learn from."""
+    """Number of labelled pairs available."""
 
     n: int
     relevant: int
@@ -88,7 +88,7 @@ class Judgements:
 
     @property
     def missing(self) -> tuple[int, int, int, int]:
-        """What is wanted at least: more judgements in all, relevant ones, others, and more questions."""
+        """Minimum still needed: judgements in all, relevant ones, others, and questions."""
         others = self.n - self.relevant
         wanted = (LEAST - self.n, LEAST_EACH - self.relevant, LEAST_EACH - others, LEAST_QUESTIONS - self.questions)
         most, yes, no, asked = (max(0, item) for item in wanted)
@@ -104,7 +104,7 @@ def judgements(graded: Iterable[Pair]) -> Judgements:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is fitted to what."""
+    """Grader and collection of a fit."""
 
     model: str
     """The grader, as a config names it without a fit."""

@@ -1,4 +1,4 @@
-"""How good a grader's verdicts are against labels: errors, ranking, calibration, agreement and noise.
+"""Quality of a grader's verdicts against labels: errors, ranking, calibration, agreement and noise.
 
 Formulas are scikit-learn's where it has them; importing it would take longer than all else that the page does.
 Unreadable verdicts are left out of every figure. A figure that cannot be had is None, with the reason in
@@ -51,7 +51,7 @@ class Pair:
     """The expectations of the case that its file meets."""
 
     def passes(self, cut: float) -> bool:
-        """Whether it passes, as :meth:`Verdict.passes` decides: inclusive, and never where unreadable."""
+        """Return whether it passes, as :meth:`Verdict.passes` decides: inclusive, and never where unreadable."""
         return self.reach >= cut
 
 
@@ -266,7 +266,7 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
 
 
 def _best_of_files(graded: Sequence[Pair]) -> list[float]:
-    """By label of a file how far its best passage reaches, where nobody has named one of its passages as right."""
+    """By label of a file how far its best passage reaches, where none of its passages is labelled as right."""
     best: dict[tuple[str, int], float] = {}
     named = {(pair.case_id, place) for pair in graded if pair.label for place in pair.files}
     for pair in graded:
@@ -337,7 +337,7 @@ def _reaches(usable: Sequence[Pair]) -> FloatArray:
 def _errors(confusion: Confusion, passed: BoolArray, truth: BoolArray) -> dict[FigureName, float | Missing]:
     right = confusion.true_pass
     passing, relevant = right + confusion.false_pass, right + confusion.false_drop
-    # Chance agreement is total where verdicts and labels are all alike, and kappa would be 0 / 0.
+    # Chance agreement is total where verdicts and labels are all equal, and kappa would be 0 / 0.
     one_class = len(set(passed.tolist()) | set(truth.tolist())) < 2
     return {
         "accuracy": (right + confusion.true_drop) / confusion.n,

@@ -1,4 +1,4 @@
-"""The fits of graders to collections that somebody chose to keep."""
+"""The fits of graders that people chose to keep, by collection."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class GraderFits:
                 yield None
                 return
             if not self._opened:
-                # A file of an earlier version has no such table until somebody opens it to write.
+                # A file of an earlier version has no such table until it is opened for writing.
                 with self._database.writing():
                     self._opened = True
             with self._database.reading() as connection:

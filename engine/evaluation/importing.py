@@ -25,7 +25,7 @@ _LONGEST_COLLECTION = 60
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do; nothing is written yet."""
+    """Plan of an import; nothing is written yet."""
 
     set: QuerySet
     items: tuple[IngestItem, ...]
@@ -79,12 +79,12 @@ def spread(cases: tuple[Case, ...], limit: int) -> tuple[Case, ...]:
 
 
 def collection_name(name: str) -> str:
-    """A name that a collection may have, made of a set's name; the same for the same name."""
+    """A valid collection name derived from a set's name; the same for the same name."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[: _LONGEST_COLLECTION - 20]
     mark = sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
     if not plain:
         return f"set_{mark}"
-    # What was dropped may be all that told two names apart, e.g. in Chinese.
+    # What was dropped may be the only difference of two names, e.g. in Chinese.
     exact = plain == re.sub(r"[\s._-]+", "_", name.lower())
     stem = plain if exact else f"{plain}_{mark}"
     return f"set_{stem}" if stem == "samples" or stem.startswith("workbench") or not stem[0].isalpha() else stem
@@ -120,7 +120,7 @@ def _read_text(text: str, made: Import) -> None:
 
 
 def _is_jsonl(text: str, file: str) -> bool:
-    """Whether a file is JSON Lines: by its suffix, or because the first line is a whole object and others follow."""
+    """Return whether a file is JSON Lines: by its suffix, or because its first line is a whole object and more come."""
     if file.lower().endswith((".jsonl", ".ndjson")):
         return True
     lines = [line.strip() for line in text.strip().split("\n", 2)]

@@ -26,13 +26,13 @@ _CLAIMS = TypeAdapter(tuple[Claim, ...])
 
 
 def pair_id(question: str, answer: str) -> str:
-    """What names an answer to a question, white space aside: 64 hexadecimal digits."""
+    """Return the id of an answer to a question, white space aside: 64 hexadecimal digits."""
     parts = [clean(question.strip()), " ".join(clean(answer).split())]
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _require_own(connection: Connection, table: Table, key: Mapping[str, str]) -> None:
-    """Raise ``NotAllowed`` where somebody else, signed in, has judged this under the same name."""
+    """Raise ``NotAllowed`` if another signed-in person has judged this under the same name."""
     author = acting().author
     if author:
         said = (table.c[name] == value for name, value in key.items())
@@ -90,7 +90,7 @@ def labels(connection: Connection, questions: Iterable[str]) -> tuple[Label, ...
 
 
 def settled(found: Iterable[Label]) -> dict[tuple[str, PassageId], bool]:
-    """What most judges say of each passage for a question; nothing where as many say yes as no."""
+    """Return the majority verdict on each passage for a question; ties are left out."""
     votes: defaultdict[tuple[str, PassageId], int] = defaultdict(int)
     for label in found:
         votes[label.question.strip(), label.passage_id] += 1 if label.relevant else -1
@@ -111,7 +111,7 @@ def _label_key(label: Label) -> dict[str, str]:
 def put_answers(connection: Connection, judgements: Iterable[AnswerJudgement]) -> None:
     """Keep each judgement in the place of what the same judge said of the answer before.
 
-    What a model says of what it is shown is the same whoever asks it.
+    A model's verdict on its input is the same for every user.
     """
     judgements = list(judgements)
     for said in judgements:
@@ -145,7 +145,7 @@ def take_answer(connection: Connection, judgement: AnswerJudgement) -> None:
 def answers(
     connection: Connection, pairs: Iterable[Pair], damaged: Callable[[], Exception]
 ) -> tuple[AnswerJudgement, ...]:
-    """What was said of some answers, by pair, kind and judge; raises ``damaged()`` for a row that cannot be read."""
+    """Return the judgements of answers, by pair, kind and judge; raises ``damaged()`` for an unreadable row."""
     table = ANSWER_JUDGEMENTS.c
     query = select(ANSWER_JUDGEMENTS).order_by(table.pair, table.kind, table.judge, table.shown)
     wanted = {pair_id(question, answer) for question, answer in pairs}
@@ -183,7 +183,7 @@ def _answer_key(judgement: AnswerJudgement) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What people say of an answer together."""
+    """Joint judgement of people on an answer."""
 
     right: bool
     """Most of them say yes: *in part* is not right, and neither is an answer of which as many say no."""
@@ -192,7 +192,7 @@ class Judged:
 
 
 def judged_answers(found: Iterable[AnswerJudgement]) -> dict[str, Judged]:
-    """What people say of answers, by :func:`pair_id`; what models say is left out."""
+    """Return people's judgements of answers by :func:`pair_id`; models' judgements are left out."""
     by_pair: defaultdict[str, list[AnswerJudgement]] = defaultdict(list)
     for item in found:
         if item.by == "person":
@@ -213,18 +213,18 @@ Key = tuple[str, str]
 
 
 def request_of(case: Case, record: RunRecord) -> JudgeRequest:
-    """What a judge of a run's answer is shown."""
+    """Build the request to a judge of a run's answer."""
     passages = record.context.passages if record.context is not None else ()
     return JudgeRequest(case.question, record.answer, passages, case.gold_answers)
 
 
 def key_of(request: JudgeRequest) -> Key:
-    """What names an answer together with what is shown beside it."""
+    """Return the key of an answer together with its context."""
     return pair_id(request.question, request.answer), request.digest()
 
 
 def verdicts_of(found: Iterable[AnswerJudgement], judge: str) -> dict[Key, AnswerJudgement]:
-    """What one model said, by answer and what it was shown."""
+    """Return one model's verdicts, by answer and context."""
     said = (item for item in found if item.by == "model" and item.judge == judge)
     return {(pair_id(item.question, item.answer), item.shown): item for item in said}
 

@@ -32,7 +32,7 @@ def judgeable(results: Iterable[tuple[Case, RunRecord]]) -> dict[Key, JudgeReque
 def progress_of(
     requests: Mapping[Key, JudgeRequest], said: Mapping[Key, AnswerJudgement], judge: str
 ) -> JudgingProgress:
-    """How far a judge has come, by what is kept."""
+    """Return a judge's progress from the stored verdicts."""
     found = [said[key] for key in requests if key in said]
     unreadable = sum(item.right == "unreadable" for item in found)
     return JudgingProgress(judge, len(found) - unreadable, unreadable, len(requests))
@@ -106,7 +106,7 @@ def judge_now(
     results: Iterable[tuple[Case, RunRecord]],
     note: Callable[[int, int], object],
 ) -> None:
-    """Judge what this model has not judged readably yet, and wait for it; ``note`` is told how many of how many.
+    """Judge what this model has not judged readably yet, and wait for it; ``note`` gets the number done and the total.
 
     Raises the fault that ends it; what was judged before is kept.
     """
@@ -129,7 +129,7 @@ def _said(store: EvaluationStore, requests: Mapping[Key, JudgeRequest], judge: s
 
 
 def _left(store: EvaluationStore, requests: Mapping[Key, JudgeRequest], judge: str) -> list[JudgeRequest]:
-    """What a judge has not judged readably yet."""
+    """List what a judge has not yet judged readably."""
     said = _said(store, requests, judge)
     return [item for key, item in requests.items() if key not in said or said[key].right == "unreadable"]
 
@@ -176,7 +176,7 @@ class Judgings:
         return True
 
     def progress(self, batch_id: str, results: Iterable[tuple[Case, RunRecord]], judge: str) -> JudgingProgress:
-        """How far a judge has come with the answers of a gathering."""
+        """Return a judge's progress on the answers of a set."""
         requests = judgeable(results)
         found = progress_of(requests, _said(self._store, requests, judge), judge)
         with self._guard:
@@ -192,7 +192,7 @@ class Judgings:
         return going.judge if going is not None and going.batch_id == batch_id else None
 
     def stop(self, batch_id: str) -> bool:
-        """Ask the model nothing further; what it has judged is kept. False where nothing goes on."""
+        """Ask the model nothing further; what it has judged is kept. False if none is running."""
         with self._guard:
             going = self._going
             if going is None or going.batch_id != batch_id:

@@ -1,4 +1,4 @@
-"""What the rounds of every path keep and pass, compared with what is expected: arrays over all questions at once."""
+"""Passages kept and passed in the rounds of every path, compared with the labels: arrays over all questions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Kept:
 
 
 def kept_under(evidence: Evidence, configs: Sequence[RunConfig], last: IntArray, cutoff: int) -> Kept:
-    """What is kept by round, where the paths reach round ``last`` [N, S]; -1 where a path has no round."""
+    """Count the passages kept by round, where the paths reach round ``last`` [N, S]; -1 for a round not reached."""
     shape = last.shape
     gates = _Gates(evidence.places, configs)
     counts = {name: np.zeros(shape) for name in ("false_rewrites", "expected", "passed", "right")}

@@ -1,4 +1,4 @@
-"""Which passages of a run are right: by whoever asks, by what people have judged, or by the sample questions."""
+"""Right passages of a run: by the request, by people's judgements, or by the sample questions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Judgements(Protocol):
 
 
 def known_right(engine: Judgements, record: RunRecord, expected: Sequence[str] = ()) -> tuple[Met | None, bool | None]:
-    """Which expectations each passage meets, and whether the question can be answered; None where that is not known.
+    """Return which expectations each passage meets, and whether the question can be answered; None if unknown.
 
     ``expected`` are ids of passages, or names of sources; without any it goes by what people have judged, and else by
     the sample question that was asked. Other query sets say only whether there is an answer.
@@ -48,7 +48,7 @@ def known_right(engine: Judgements, record: RunRecord, expected: Sequence[str] =
 
 
 def _answerable(engine: Judgements, record: RunRecord) -> bool | None:
-    """What the query sets that ask this question say, and the set that the run belongs to; None where they differ."""
+    """Return the labels of the query sets with this question, and the run's own set; None if they differ."""
     try:
         cases = engine.evaluation.cases_asking(record.question, record.config.collection, record.id)
     except WorkbenchError:

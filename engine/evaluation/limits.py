@@ -1,4 +1,4 @@
-"""How far the costs of a question may go under settings: what the longest run would take, by their own limits."""
+"""Upper bound of a question's cost under settings: the longest run within their limits."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _seconds(evidence: Evidence, configs: Sequence[RunConfig]) -> FloatArray:
 
 
 def _counts(step: str, configs: Sequence[RunConfig]) -> FloatArray:
-    """How often the longest run takes one kind of step [S]: its price, were one step a second and all else free."""
+    """Count one kind of step in the longest run [S]: its price if one step took a second and all else none."""
     prices = replace(_FREE, **{step: Cost(seconds=1.0)})
     return np.array([prices.longest_run(config).seconds or 0.0 for config in configs], dtype=np.float64)
 

@@ -12,7 +12,7 @@ from engine.model.values import Passage, PassageId, RunRecord
 
 
 def meets(expectation: Expectation, passage: Passage) -> bool:
-    """Whether a passage is what is expected.
+    """Return whether a passage is what is expected.
 
     Passages and sources are compared by name, whichever Unicode form the name has; a text must stand in the passage,
     regardless of the case, the white space and the width of its characters. A text without a visible character is never

@@ -65,9 +65,9 @@ def noise(gradings: Mapping[PassageId, Sequence[Verdict]], cut: float = 0.5) -> 
 
 
 def coin_flip(p: float, threshold: float, band: float | None) -> bool:
-    """Whether a verdict might as well fall on the other side of ``threshold`` when made again.
+    """Return whether a verdict might as well fall on the other side of ``threshold`` when made again.
 
-    True where P(relevant) lies within the noise band around it; never where the grader has no noise or it was not
+    True where P(relevant) is within the noise band around it; never where the grader has no noise or it was not
     measured.
     """
     return bool(band) and abs(p - threshold) <= (band or 0.0) + 1e-9
@@ -95,7 +95,7 @@ class GraderSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Regraded:
-    """What the new gradings said."""
+    """Verdicts of repeated gradings."""
 
     verdicts: Mapping[RunId, Mapping[PassageId, Sequence[Verdict]]]
     """By run and passage, in the order they were made."""
@@ -125,7 +125,7 @@ async def regrade(
 ) -> Regraded:
     """Judge what each run judged ``times`` times more; no verdict comes from the cache, and none goes into it.
 
-    ``note`` is told how many gradings of a run are done. A grader that cannot be reached ends it with a fault.
+    ``note`` gets the number of gradings done in a run. A grader that cannot be reached ends it with a fault.
     """
     found: dict[RunId, dict[PassageId, list[Verdict]]] = {}
     done = 0

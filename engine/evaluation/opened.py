@@ -1,4 +1,4 @@
-"""What a store of evaluations needs of its database: opening, reading, writing, and saying what is wrong with it."""
+"""Database access of an evaluation store: opening, reading, writing, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change of settings does to each question of a query set."""
+"""Effect of a settings change on each question of a set."""
 
 from __future__ import annotations
 

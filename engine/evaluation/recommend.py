@@ -92,7 +92,7 @@ class Recommendation:
 
     @property
     def better(self) -> bool:
-        """Whether the pick is measurably better than the baseline, and not merely equal and cheaper."""
+        """True if the pick is measurably better than the baseline, and not merely equal and cheaper."""
         return self.verdict == "better"
 
 
@@ -103,10 +103,10 @@ _PICKS = 200
 
 
 def recommend(swept: Sweep, baseline: RunConfig, aim: Aim = "quality") -> Recommendation:
-    """The setting that does best by ``aim``; among those not told apart from it the one with the fewest steps.
+    """The setting that does best by ``aim``; among those not significantly worse, the one with the fewest steps.
 
     Both go by their worse ends: an unknown question counts as a bad one, and as one that takes the most steps, so that
-    nothing is recommended for what is not known of it. Two settings count as told apart once the better one's net gain
+    nothing is recommended for what is not known of it. Two settings count as different once the better one's net gain
     of questions reaches one standard error (McNemar's chi-squared of at least 1): a setting is not given up for a
     cheaper one that loses questions and gains none. Nothing is picked that does worse than the baseline. What gives the
     generator more rejected passages than the baseline comes after all that does not. Equal cost is decided by closeness
@@ -177,7 +177,7 @@ class _Field:
         return int((sides[0] | sides[1]).sum()) + parts[1].lost_n
 
     def pick(self) -> tuple[int, Choice, int]:
-        """The column to take, why, and how many settings of the sweep are not told apart from the best."""
+        """The column to take, why, and how many settings of the sweep do not differ significantly from the best."""
         if not self.usable.any():
             return self.baseline, "baseline_stays", 0
         proven = np.nan_to_num(self.of(self.aim))
@@ -187,7 +187,7 @@ class _Field:
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
         untold = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
-        # What proves more than a setting that is not told apart from the best is not worse than it.
+        # What proves more than a setting that does not differ from the best is not worse than it.
         near = self.usable & (total >= max(float(total[untold].min()), float(reached[self.baseline])) - 1e-9)
         n_tied = int(near[:-1].sum())
         if self.shares[self.usable].max() < QUALITY_FLOOR:
@@ -285,7 +285,7 @@ def _place(swept: Sweep, config: RunConfig) -> int | None:
 
 
 def rejected_given(evidence: Evidence, configs: Sequence[RunConfig]) -> IntArray:
-    """How many passages that the grader called not relevant a setting gives to the generator, over all questions [S].
+    """Count the rejected passages that a setting gives to the generator, over all questions [S].
 
     Where a context is not known, all that might be in it.
     """

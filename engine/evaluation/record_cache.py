@@ -67,7 +67,7 @@ class RecordCache:
 
 
 def stored_outcomes(database: Database, run_ids: Iterable[RunId]) -> dict[RunId, Outcome | None]:
-    """How runs ended, without reading their records; None for one that was cut off or continues, nothing for others.
+    """Return the outcomes of runs without reading their records; None for interrupted or continued ones.
 
     Raises ``RecordError`` where the database cannot be read.
     """

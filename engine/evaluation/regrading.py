@@ -27,7 +27,7 @@ _RECIPE = Recipe("engine.evaluation.regrading:Gradings")
 
 
 class Grading(GraderSource, Protocol):
-    """What of an engine's resources judging again needs."""
+    """Engine resources for grading again."""
 
     settings: Settings
 
@@ -49,7 +49,7 @@ def begin_regrade(
 def regrade_by(
     executor: Executor, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None
 ) -> Future[Regraded]:
-    """What ``engine.evaluation.noise.regrade`` does, by other processes; the records must be stored.
+    """Run ``engine.evaluation.noise.regrade`` in other processes; the records must be stored.
 
     Cancelling the future stops it. A block that was done twice counts once, for its result has a key.
     """
@@ -104,7 +104,7 @@ def blocks_of(records: Sequence[RunRecord], times: int) -> Iterator[Block]:
 
 
 class GradingEngine(Protocol):
-    """What of an engine gradings in another process need."""
+    """Engine interface for gradings in another process."""
 
     def record(self, run_id: RunId) -> RunRecord: ...
 

@@ -1,4 +1,4 @@
-"""What is known of the answer of one run: its figures by the query sets that ask its question, and who judged it."""
+"""Facts about one run's answer: its figures by the query sets with its question, and who judged it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MEASURES: tuple[Measure, ...] = (
 
 
 def run_answer(store: EvaluationStore, record: RunRecord) -> RunAnswer:
-    """What is known of the answer of a run; of several models that judged it, the one that did so last is read."""
+    """Return the facts about a run's answer; of several judging models, the last one counts."""
     case = case_for(store, record)
     said = store.answer_judgements((case.question, record.answer)) if record.answer else ()
     judges = judges_of(said)

@@ -18,7 +18,7 @@ MAX_CUTOFF = 20
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Which of a case's expectations each place of a ranking meets for the first time; two equal ones score alike.
+    """Expectations that each rank meets for the first time; equal ones score equally.
 
     A passage that meets only what a better one has met already counts as unmet, so several chunks of an expected
     source count once. A passage that meets several expectations at once takes one place for each of them in nDCG.

@@ -130,7 +130,7 @@ def paired_means(
 
 
 def t_quantile(share: float, freedom: int) -> float:
-    """Student's t below which a share of it lies; good to three decimals from 10 degrees of freedom on.
+    """Student's t below a share of it; good to three decimals from 10 degrees of freedom on.
 
     Abramowitz and Stegun (1964), 26.7.5.
     """
@@ -200,7 +200,7 @@ def _verdict(p: float, gain: float) -> Verdict:
 
 
 def _both(before: FloatArray, after: FloatArray) -> BoolArray:
-    """Whether each row is known in both columns."""
+    """Return whether each row is known in both columns."""
     known: BoolArray = ~(np.isnan(before) | np.isnan(after))
     return known
 

@@ -98,7 +98,7 @@ class EvaluationStore(OpenedStore):
 
     @needs("editor", log=N_("Query set saved"), on=("query_set.name",))
     def save_query_set(self, query_set: QuerySet) -> None:
-        """Keep a set; one of the same name is replaced. Batches keep the cases they were begun with.
+        """Keep a set; one of the same name is replaced. Batches keep the cases they started with.
 
         Raises ``EvaluationError`` for the samples' name, an unusable name, one that a set has which is kept from who
         acts, or an id that stands twice.
@@ -114,7 +114,7 @@ class EvaluationStore(OpenedStore):
         self._bound_to(name)
         _require_readable(query_set.collection)
         with self._writing() as connection:
-            # The set first: whoever else saves it waits here, and finds these cases.
+            # The set first: another process that saves it waits here, and finds these cases.
             put(connection, QUERY_SETS, _set_row(name, query_set.collection, query_set.origin))
             connection.execute(delete(CASES).where(CASES.c.set_name == name))
             put(connection, CASES, rows)
@@ -223,14 +223,14 @@ class EvaluationStore(OpenedStore):
             return self._batch(connection, self._head(connection, batch_id))
 
     def _head(self, connection: Connection, batch_id: str) -> Row[Any]:
-        """What is kept of a batch besides its cases; raises ``UnknownBatch``, also where who acts may not read it."""
+        """Return a batch without its cases; raises ``UnknownBatch``, also if the current user may not read it."""
         found = connection.execute(select(BATCHES).where(BATCHES.c.id == clean(batch_id))).one_or_none()
         if found is None or not self._may_read(connection, found):
             raise UnknownBatch(batch=batch_id)
         return found
 
     def _may_read(self, connection: Connection, head: Row[Any]) -> bool:
-        """Whether who acts may read the collection that a batch asks, and that of its set, whose cases it keeps."""
+        """Return whether the current user may read a batch's collection, and that of its set, whose cases it keeps."""
         person = acting()
         if person.reads_all:
             return True
@@ -258,7 +258,7 @@ class EvaluationStore(OpenedStore):
 
     @needs("viewer")
     def batch_cases(self, batch_id: str) -> tuple[Case, ...]:
-        """The cases as they were when the batch was begun, in order; raises ``UnknownBatch``."""
+        """The cases as they were when the batch started, in order; raises ``UnknownBatch``."""
         self.batch(batch_id)
         query = select(BATCH_CASES.c.data).where(BATCH_CASES.c.batch_id == clean(batch_id))
         rows = self._rows(query.order_by(BATCH_CASES.c.place))
@@ -281,7 +281,7 @@ class EvaluationStore(OpenedStore):
     ) -> bool:
         """Note that a case has ended, well or with ``fault``; only after its record is in the database of runs.
 
-        False where it has ended before, or where another run was begun for it since.
+        False where it has ended before, or where another run was started for it since.
         """
         ours = and_(BATCH_CASES.c.run_id == clean(run_id), BATCH_CASES.c.ended == 0)
         stored = None if fault is None else _json(asdict(fault))
@@ -398,7 +398,7 @@ class EvaluationStore(OpenedStore):
 
     @needs("editor", log=N_("Judgements imported"), on=("set_name",))
     def take_judgements(self, set_name: str, labels: Iterable[Label], answers: Iterable[AnswerJudgement]) -> None:
-        """Keep what people judged of a set elsewhere, with the present time: all of it, or nothing where that fails."""
+        """Keep a set's judgements from another tool, with the present time: all of them, or none if that fails."""
         at, author = now(), acting().author
         with self._writing() as connection:
             judgements.put_labels(connection, [replace(item, labelled_at=at, author=author) for item in labels])
@@ -406,7 +406,7 @@ class EvaluationStore(OpenedStore):
 
     @needs("viewer")
     def answer_judgements(self, *answers: tuple[str, str]) -> tuple[AnswerJudgement, ...]:
-        """What was said of these pairs of question and answer, by pair, kind and judge.
+        """Return the judgements of these pairs of question and answer, by pair, kind and judge.
 
         Not of all: an answer says what stands in a collection, and only who has it may read what was said of it.
         """
@@ -457,7 +457,7 @@ class EvaluationStore(OpenedStore):
 
     @needs("viewer")
     def saved_at(self) -> dict[str, str]:
-        """When settings were saved, by name (ISO 8601); without those for a collection that is kept from who acts."""
+        """Return when settings were saved, by name (ISO 8601), except for collections the current user may not read."""
         rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.saved_at))
         seen = self.settings()
         return {str(name): str(saved) for name, saved in rows if name in seen}
@@ -470,7 +470,7 @@ class EvaluationStore(OpenedStore):
                 connection.execute(delete(SAVED_SETTINGS).where(SAVED_SETTINGS.c.name == clean(name)))
 
     def _may_change_settings(self, connection: Connection, name: str) -> bool:
-        """Whether no settings of this name are kept from who acts; those that cannot be read here may be anybody's."""
+        """Return whether the current user may read all settings of this name; unreadable ones may be any user's."""
         person = acting()
         if person.reads_all:
             return True
@@ -498,7 +498,7 @@ class EvaluationStore(OpenedStore):
         return str(found[0].collection) if found else None
 
     def _kept_alike(self, collection: str, bound: str) -> bool:
-        """Whether all who see a set bound to one collection may read another one too."""
+        """Return whether all who see a set bound to one collection may read another one too."""
         groups = self._groups_of(collection)
         return not groups or frozenset() < self._groups_of(bound) <= groups
 

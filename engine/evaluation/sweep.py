@@ -122,7 +122,7 @@ def heat_of(
 
 
 def can_pass(config: RunConfig) -> bool:
-    """Whether a round can meet the gate at all: no more passages must pass than can be kept.
+    """Return whether a round can meet the gate at all: no more passages must pass than can be kept.
 
     Passages of earlier rounds count where the context is the union of all rounds.
     """
@@ -167,7 +167,7 @@ def front(swept: Sweep, cost: Cost = "steps") -> Front:
 def rows(swept: Sweep) -> list[dict[str, AxisValue | None]]:
     """One row a setting for a CSV file: its axes, every measure, and the outcomes.
 
-    A measure is empty while a question is unknown; beside it stand its bounds, how many questions it is about, and how
+    A measure is empty while a question is unknown; next to it are its bounds, how many questions it is about, and how
     many of them are known. An upper bound is empty where nothing limits it.
     """
     evaluation = swept.evaluation

@@ -1,4 +1,4 @@
-"""What the store of evaluations keeps about batches and labels."""
+"""Batches and labels in the evaluation store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What runs have cost."""
+    """Cost of runs."""
 
     calls: int = 0
     """Of chat models."""
@@ -61,7 +61,7 @@ class Batch:
 
     @property
     def finished(self) -> bool:
-        """Whether no case is left, failed ones counted as ended."""
+        """True if no case is left, failed ones counted as ended."""
         return len(self.done) + len(self.failures) >= self.total
 
     @property
@@ -72,7 +72,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch has come."""
+    """Progress of a batch."""
 
     done: int
     """Runs that ended by themselves, failures left out."""
@@ -115,7 +115,7 @@ Only those drawn at random stand for others, and so only they feed an interval."
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What somebody said about a passage for a question."""
+    """Label of a passage for a question."""
 
     question: str
     passage_id: PassageId
@@ -132,7 +132,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class AnswerJudgement:
-    """What a person or a model said about an answer to a question.
+    """Judgement of an answer by a person or a model.
 
     Answers are the same where their texts are, white space aside: a run that gives one again is judged already.
     """
@@ -158,7 +158,7 @@ class AnswerJudgement:
 
 @dataclass(frozen=True, slots=True)
 class JudgingProgress:
-    """How far a judge has come with some answers."""
+    """Progress of a judge on some answers."""
 
     judge: str
     """The model, as ``provider:model``."""

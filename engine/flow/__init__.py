@@ -1,4 +1,4 @@
-"""What workflows are made of: nodes, the ways between them, the context of a step; and each workflow by its name."""
+"""Parts of workflows: nodes, edges, the context of a step; and each workflow by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every node of every workflow is given: config, roles, clock, and the one way to say what happened."""
+"""Context of every node in every workflow: config, roles, clock, and the one way to emit events."""
 
 from __future__ import annotations
 

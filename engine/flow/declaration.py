@@ -1,4 +1,4 @@
-"""What a workflow is: one value that holds its steps, what decides, its settings, its roles and its words.
+"""Definition of a workflow: one value with its steps, decisions, settings, roles and labels.
 
 A package of ``engine.workflows`` makes one and calls it ``WORKFLOW``; the registry names the module. Pages, command
 line, API, records, replays and tables read it, and name no workflow themselves.
@@ -63,7 +63,7 @@ def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
 
 
 def asked_together(config: RunConfig) -> bool:
-    """Whether a round asks a chat model once more, whether passages suffice together."""
+    """Return whether a round asks a chat model once more, whether passages suffice together."""
     return config.needs_whole and config.models.grader.chats
 
 
@@ -222,7 +222,7 @@ class Workflow:
 
     @property
     def grades(self) -> bool:
-        """Whether passages are judged before they are given to the generator."""
+        """True if passages are judged before they are given to the generator."""
         return bool(self.flow.of_kind("grade"))
 
     @property
@@ -242,5 +242,5 @@ class Workflow:
 
     @property
     def gated(self) -> bool:
-        """Whether a pass rate or a count of relevant passages leads to its answer."""
+        """True if a pass rate or a count of relevant passages leads to its answer."""
         return "gate" not in self.idle

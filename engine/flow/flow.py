@@ -86,7 +86,7 @@ class Flow:
         return (way,) if isinstance(way, str) else way
 
     def ends(self, name: str) -> bool:
-        """Whether nothing comes after a node."""
+        """Return whether nothing comes after a node."""
         return self.ways.get(name) == END
 
     def round_of(self, name: str, state: Mapping[str, Any]) -> int:
@@ -104,7 +104,7 @@ class Flow:
         return frozenset(name for name, node in self.nodes.items() if node.kind in kinds)
 
     def reaches(self, name: str, target: str) -> bool:
-        """Whether a run that leaves a node may come to ``target``, which may be the node itself."""
+        """Return whether a run that leaves a node may come to ``target``, which may be the node itself."""
         seen: set[str] = set()
         ahead = [name]
         while ahead:
@@ -151,19 +151,19 @@ class Flow:
 
     @property
     def mended_by(self) -> NodeKind:
-        """What follows an answer that did not pass: ``answer``, which revises it, or ``rewrite``; empty for nothing."""
+        """Step after an answer that did not pass: ``answer`` revises it, ``rewrite`` searches again; empty for none."""
         after = {target for name in self.of_kind("evaluate") for target in self.ways_from(name)}
         kinds: tuple[NodeKind, ...] = ("answer", "rewrite")
         return next((kind for kind in kinds if after & self.of_kind(kind)), "")
 
     @property
     def searches_once_a_query(self) -> bool:
-        """Whether every further round begins with a rewrite, so that rewrites count the rounds."""
+        """True if every further round begins with a rewrite, so that rewrites count the rounds."""
         return not (self.gate and self.of_kind("search").intersection(self.ways_from(self.gate)))
 
     @property
     def decides(self) -> bool:
-        """Whether any node chooses between two ways."""
+        """True if any node chooses between two ways."""
         return any(not isinstance(way, str) for way in self.ways.values())
 
     def compile(self, name: str) -> Any:

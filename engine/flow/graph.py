@@ -1,4 +1,4 @@
-"""The shape of a compiled workflow as plain values: a drawing made of it cannot differ from what runs (SC-01)."""
+"""The shape of a compiled workflow as plain values: a drawing of it cannot differ from what runs (SC-01)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WorkflowGraph:
 
 
 class DrawnEdge(Protocol):
-    """What LangGraph says of one edge of its drawing."""
+    """Edge of a LangGraph drawing."""
 
     @property
     def source(self) -> str: ...
@@ -55,7 +55,7 @@ class DrawnEdge(Protocol):
 
 
 class DrawnGraph(Protocol):
-    """What LangGraph's ``get_graph()`` returns, as far as it is read here."""
+    """Part of LangGraph's ``get_graph()`` that is read here."""
 
     @property
     def nodes(self) -> Mapping[str, Any]: ...

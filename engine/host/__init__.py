@@ -1,1 +1,1 @@
-"""What this machine has and does: health, models, measured speed, settings (the System page)."""
+"""State of this machine: health, models, measured speed, settings (the System page)."""

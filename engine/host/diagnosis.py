@@ -43,7 +43,7 @@ _GB = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a diagnosis is made of."""
+    """Inputs of a diagnosis."""
 
     settings: Sequence[SettingValue]
     health: Sequence[PartHealth]

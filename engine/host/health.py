@@ -1,9 +1,9 @@
-"""How every part of the workbench is, looked at side by side, each within its own short limit.
+"""Health of every part, checked in parallel, each within its own short limit.
 
 Keys of ``PartHealth.detail`` by part, where the fact is known:
 
 - ``knowledge``: kind (embedded, server), address, database, version, opened_in_s, collections, sources, passages;
-  read_in_part (sources with something left out), not_recorded (sources of which that is not known); state (opening)
+  read_in_part (sources with something left out), not_recorded (sources where that is unknown); state (opening)
 - ``connection``: address, passages, model; a ``warning`` was not looked at yet
 - ``graphs``: kind (graph_file, or a plug-in), path or address, version, bytes, graphs
 - ``records``: path, bytes, runs

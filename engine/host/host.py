@@ -106,7 +106,7 @@ class Host:
 
     @needs("viewer")
     def offered(self, provider: str = OPENAI) -> OfferedModels:
-        """What a provider lists: for ``openai`` the server at ``WORKBENCH_OPENAI_URL`` where that is set.
+        """List a provider's models: for ``openai``, the server at ``WORKBENCH_OPENAI_URL`` if that is set.
 
         Nothing where neither address nor key is set; never raises.
         """
@@ -129,7 +129,7 @@ class Host:
 
     @needs("viewer")
     def models(self, fresh: bool = False) -> tuple[ModelDetails, ...]:
-        """What Ollama has, by name, looked up at most every ten seconds unless ``fresh``.
+        """Return Ollama's models by name, at most ten seconds old unless ``fresh``.
 
         Empty where it does not answer; :meth:`health` says why.
         """
@@ -233,7 +233,7 @@ class Host:
             return ()
 
     async def _collections(self) -> list[CollectionInfo]:
-        """Empty where the store is not open or does not answer: a diagnosis is made of what there is."""
+        """Empty where the store is not open or does not answer: a diagnosis uses what there is."""
         if not self._resources.knowledge.is_open:
             return []
         try:

@@ -1,4 +1,4 @@
-"""What must not leave this machine taken out of texts that are made to be passed on: secrets, and where one lives."""
+"""Removal of secrets and personal paths from texts that are made to be passed on."""
 
 from __future__ import annotations
 

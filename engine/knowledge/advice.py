@@ -1,4 +1,4 @@
-"""What follows from the size of a collection, from the table that ``python -m tests.benchmarks growth`` measures."""
+"""Advice by size of a collection, from the table that ``python -m tests.benchmarks growth`` measures."""
 
 from __future__ import annotations
 

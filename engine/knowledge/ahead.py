@@ -87,7 +87,7 @@ class Ahead:
             await asyncio.to_thread(self._executor.close)
 
     def _able(self, parts: int) -> bool:
-        """Whether others do so many parts; they are kept from the first part to the last."""
+        """Return whether others do so many parts; they are kept from the first part to the last."""
         if self._executor is None:
             recipe = Recipe("engine.knowledge.ahead_worker:AheadParts", {"collection": self._collection})
             self._executor = executor_of(self._settings, recipe, parts, _AT_ONCE)
@@ -138,7 +138,7 @@ def _files(items: Sequence[tuple[int, IngestItem]], limit_mb: float, chunks: Chu
 
 
 def _batches(into: Into, journal: Journal, entries: Sequence[Entry]) -> tuple[list[_Batch], list[tuple[str, int]]]:
-    """What is to be embedded, and the sources and passages of what the journal has already."""
+    """Collect the texts to embed, and the sources and passages already in the journal."""
     todo: list[_Batch] = []
     there: list[tuple[str, int]] = []
     for entry in entries:

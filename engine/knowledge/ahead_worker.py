@@ -1,4 +1,4 @@
-"""What another process does for an ingestion: it reads and cuts files, and embeds texts."""
+"""Work of another process for an ingestion: reading and cutting files, and embedding texts."""
 
 from __future__ import annotations
 

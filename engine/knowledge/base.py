@@ -89,17 +89,17 @@ class KnowledgeBase:
 
     @property
     def gone(self) -> StoreError | None:
-        """What to say of an embedded store that was taken away since it was opened: it would answer from memory."""
+        """Message on an embedded store that was removed while open, and would answer from memory."""
         return StoreError.taken_away(path=self._settings.store_uri) if self._place and self._place.gone else None
 
     @property
     def last_error(self) -> BaseException | None:
-        """What the last opening failed with, also while the next one is running; None once it is open."""
+        """Error of the last opening, kept while the next one runs; None once it is open."""
         return None if self.is_open else self.opening_error or self._last_error
 
     @property
     def opening_error(self) -> BaseException | None:
-        """What the last opening failed with; None while it is running and after it succeeded."""
+        """Error of the last opening; None while it is running and after it succeeded."""
         if self._opening is None or not self._opening.done() or self._opening.cancelled():
             return None
         return self._opening.exception()
@@ -267,7 +267,7 @@ class KnowledgeBase:
         """
         embedder = await self.embedder_into(collection, embedding_model, query_prefix, passage_prefix)
         await known(embedder)
-        # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
+        # In parallel with the ingestion, so that the first question does not pay for the anchors out of its budget.
         self.embedders.calibrating(embedder)
         store = await self._store()
         opened, unusable = await asyncio.to_thread(with_members, items)
@@ -290,7 +290,7 @@ class KnowledgeBase:
         return report
 
     async def add_full_text(self, collection: str, progress: Callable[[int, int], None] | None = None) -> None:
-        """Let a collection of an earlier version be searched by words too; ``progress`` is told passages done and all.
+        """Let a collection of an earlier version be searched by words too; ``progress`` gets passages done and all.
 
         Raises ``FullTextMissing`` where the store cannot.
         """
@@ -380,7 +380,7 @@ class KnowledgeBase:
     async def _holding(self, collection: str, address: str = "") -> PassageReader:
         """The store that holds a collection; a connected one has its own, unless an address says where to look.
 
-        Whoever may not read it finds no such collection: all that is read of collections is read through here.
+        A user without the right finds no such collection: all that is read of collections is read through here.
         """
         for item in self.connected:
             await item.refresh()
@@ -413,7 +413,7 @@ class KnowledgeBase:
 
 
 def _require_readable(info: CollectionInfo, called: str, person: Person) -> None:
-    """Raise ``UnknownCollection`` where a collection is kept from somebody, by whichever name they call it."""
+    """Raise ``UnknownCollection`` where a collection is kept from a person, under any of its names."""
     if not person.may_read(info.name, called):
         raise UnknownCollection(name=called)
 

@@ -30,7 +30,7 @@ class ConnectedCollections(Protocol):
 
     @property
     def fault(self) -> Fault | None:
-        """What is wrong with what is kept of them."""
+        """Fault in the stored entries."""
 
     async def refresh(self) -> None:
         """See what other replicas have changed; never raises, and waits a second at most."""
@@ -38,13 +38,13 @@ class ConnectedCollections(Protocol):
     def __contains__(self, name: str, /) -> bool: ...
 
     def store(self, name: str) -> PassageReader:
-        """What reads a collection; raises ``UnknownCollection``."""
+        """Return the store of a collection; raises ``UnknownCollection``."""
 
     async def infos(self) -> list[CollectionInfo]:
         """Each by name, as last seen; one that is silent holds up the others no longer than a second."""
 
     def seen(self, name: str) -> bool:
-        """Whether a collection was ever looked at."""
+        """Return whether a collection was ever looked at."""
 
     async def close(self) -> None: ...
 
@@ -57,7 +57,7 @@ def connected_collections(settings: Settings, databases: Databases) -> tuple[Con
 
 
 def kept_info(kept: Mapping[str, Any], address: str) -> CollectionInfo:
-    """What is kept of a connection says of its collection."""
+    """Return the stored facts about a connection's collection."""
     return CollectionInfo(
         name=kept["name"],
         embedding_model=kept["embedding_model"],

@@ -97,7 +97,7 @@ class Embedders:
         return self._embedders[key]
 
     async def calibration(self, embedder: Embedder) -> Calibration:
-        """What turns a model's cosines into similarities; the first time its anchors are embedded."""
+        """Return the calibration from a model's cosines to similarities; its anchors are embedded on first use."""
         # Shielded: a cancelled run must not throw away the anchors that the next one needs.
         return await asyncio.shield(self.calibrating(embedder))
 

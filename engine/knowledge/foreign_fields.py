@@ -42,7 +42,7 @@ _NUMBERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a store told of one collection."""
+    """Facts from a store about one collection."""
 
     name: str
     description: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Seen:
 
 
 def seen_in(db: Database, name: str, *, rows: bool = True) -> Seen:
-    """What a store tells of a collection, with a few of its ``rows``, for which it is loaded; blocks."""
+    """Return a store's facts about a collection, with a few of its ``rows``; loads it and blocks."""
     found = db.rows(name, "", ["*"], limit=_ROWS) if rows else []
     return Seen(name, db.describe(name), db.metrics(name), found, needs_index=not db.embedded)
 
@@ -90,7 +90,7 @@ def fields_of(seen: Seen) -> tuple[RemoteField, ...]:
 
 
 def proposed_fields(fields: Sequence[RemoteField], rows: Sequence[Mapping[str, Any]]) -> FieldMap | None:
-    """Which field probably holds what; None where there are no float vectors, or no text."""
+    """Guess the role of each field; None if there are no float vectors or no text."""
     key = next((item.name for item in fields if item.primary), "")
     vectors = [item for item in fields if item.type == FLOATS]
     vector = next((item.name for item in vectors if item.metric in METRICS), "") or next(
@@ -180,7 +180,7 @@ def _text_field(texts: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     lengths = {name: sum(len(text_at(row, name)) for row in rows) for name in texts}
     holding = [name for name in texts if lengths[name] or not rows]
     named = _first(_TEXT_NAMES, holding)
-    # A short value under a good name beside a long one is a label: the text of a passage is its longest part.
+    # A short value under a good name next to a long one is a label: the text of a passage is its longest part.
     longest = max(holding, key=lambda name: lengths[name], default="")
     if named and (not rows or lengths[named] * 2 >= lengths[longest]):
         return named

@@ -58,7 +58,7 @@ async def ingest(
     ``failed`` are those known to be unusable before.
     ``journal``: the caller's, which may hold what an earlier call with the same items has done; it is not closed.
     ``ahead`` reads and embeds many files on a cluster, before their turn; it is closed.
-    ``timed`` is told estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off.
+    ``timed`` gets estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off.
     Raises ``StoreError.embedding_mismatch`` before anything is read where the collection was built with another model.
     """
     await make_collection(store, collection, embedder, description)
@@ -107,7 +107,7 @@ async def _read_all(
 
 
 def cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions) -> tuple[Entry, list[StoredPassage]]:
-    """What became of a file, and its passages; blocks."""
+    """Return the result for a file and its passages; blocks."""
     try:
         document = read_document(item, limit_mb)
     except SourceError as error:
@@ -145,7 +145,7 @@ async def _planned(into: Into, journal: Journal, chunks: ChunkOptions) -> None:
 
 
 def plan(entries: Sequence[Entry], present: Iterable[SourceInfo], chunks: ChunkOptions) -> list[Entry]:
-    """What is to be done with the files that were read, given the sources that the collection has."""
+    """Plan the changes for the files that were read, given the collection's sources."""
     names = {info.source for info in present}
     last = {entry.name: entry for entry in entries if entry.state == "read"}
     by_hash: dict[str, SourceInfo | None] = {}
@@ -183,7 +183,7 @@ async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions, ahead: 
     present = {info.source: info for info in await into.store.sources(into.collection)}
 
     def written(entry: Entry) -> bool:
-        """Whether a process that was cut off wrote it before it could note so."""
+        """Return whether a process that was cut off wrote it before it could note so."""
         there = present.get(entry.name)
         return there is not None and (there.content_hash, there.chunks) == (entry.content_hash, chunks.key)
 
@@ -219,14 +219,14 @@ async def _record_read_again(into: Into, entries: Sequence[Entry], present: Mapp
 
 
 def to_record(entry: Entry, present: Mapping[str, SourceInfo]) -> bool:
-    """Whether a source that is there as it is has another account, or none."""
+    """Return whether a source that is there as it is has another account, or none."""
     there = present.get(entry.name)
     again = entry.state == "duplicate" and entry.same_as == entry.name
     return again and there is not None and entry.account is not None and entry.account != there.account
 
 
 def _lacks_summaries(info: SourceInfo | None) -> bool:
-    """Whether a source has no summaries, as those of earlier versions."""
+    """Return whether a source has no summaries, as those of earlier versions."""
     return info is not None and info.passages > 0 and not info.summaries
 
 

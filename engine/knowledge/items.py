@@ -67,7 +67,7 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
                 items.append(IngestItem(path.name, path=path))
             else:
                 failed.append((str(path), SourceError.missing(name=str(path))))
-        except (OSError, ValueError) as error:  # ValueError: a NUL in a path that somebody typed
+        except (OSError, ValueError) as error:  # ValueError: a NUL in a typed path
             failed.append((str(path), _unreadable(str(path), error)))
     unpacked, unusable = with_members(items)
     return unpacked, failed + unusable
@@ -136,7 +136,7 @@ def _head_of(path: Path) -> bytes:
 
 
 def _passed_over(path: Path, folder: Path, root: Path) -> tuple[str, SourceError] | None:
-    """What is said of a file that is not opened; None for one that is."""
+    """Explain why a file is not opened; None if it is."""
     if path.is_file() and path.resolve().is_relative_to(root):
         return None
     name = path.relative_to(folder).as_posix()

@@ -1,4 +1,4 @@
-"""A job as its folder tells of it: as it was begun, as a process that died left it, and what it has paid for."""
+"""A job as its folder describes it: as it was started, as a process that died left it, and what it has paid for."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def as_left(manifest: Manifest, path: Path) -> JobStatus:
 
 
 def _noted(path: Path) -> tuple[list[Entry], int]:
-    """What became of every file, and how many vectors of the one under way are there already."""
+    """List the result of every file, and the number of vectors already stored for the current one."""
     if not path.exists():
         return [], 0
     try:

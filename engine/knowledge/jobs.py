@@ -229,7 +229,7 @@ class Jobs:
     # -- the work -------------------------------------------------------------------------------------------------
 
     def _start(self, job: _Job, manifest: Manifest) -> None:
-        # Whoever began it was allowed to; it may go on in another process, which knows no more of them.
+        # The person who started it was allowed to; it may continue in another process, which knows no more of them.
         with acting_as(WORKBENCH):
             job.task = asyncio.get_running_loop().create_task(self._run(job, manifest))
 
@@ -365,7 +365,7 @@ class Jobs:
         return sorted(found, key=lambda job: job.status.started_at)
 
     def _left(self, folder: Path) -> _Job | None:
-        """The job of a folder; None where a living process is at work on it, or where nothing was begun."""
+        """The job of a folder; None where a living process is at work on it, or where none was started."""
         if not manifests.is_job(folder):
             if time.time() - folder.stat().st_mtime > _ABANDONED_S:
                 manifests.forget(folder)
@@ -384,7 +384,7 @@ class Jobs:
 
 
 async def _entered(turn: AbstractContextManager[bool]) -> bool:
-    """Whether a turn is had; one that comes after it is not wanted any more is given back."""
+    """Return whether a turn is had; one that comes after it is not wanted any more is given back."""
     entering = asyncio.ensure_future(asyncio.to_thread(turn.__enter__))
     try:
         return await asyncio.shield(entering)

@@ -1,4 +1,4 @@
-"""What an ingestion has read and embedded by now, in one SQLite file: it outlives the process, however that ends.
+"""Journal of read and embedded files in one SQLite file, which survives the process however it ends.
 
 A file is read and cut once; its passages wait here until it is its turn to be embedded, so that only one source at a
 time is in memory. Vectors are kept by text until their source stands in the collection.
@@ -216,7 +216,7 @@ class Journal:
 
 
 def disk_fault(error: OSError, place: str) -> WorkbenchError:
-    """What the file system says of a job's folder, as an error of ours."""
+    """Turn an error of the file system on a job's folder into one of ours."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return JobError.disk_full(path=place)
     return JobError.folder_unusable(path=place, why=error.strerror or type(error).__name__)

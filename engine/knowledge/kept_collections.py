@@ -14,7 +14,7 @@ _LASTS_S = {True: 30.0, False: 2.0}
 
 
 class Listed(Protocol):
-    """What of a store is needed."""
+    """Store interface for listing."""
 
     uri: str
 

@@ -1,4 +1,4 @@
-"""What a folder or an archive holds besides documents: left out of an ingestion, and counted by reason."""
+"""Files in a folder or archive that are no documents: left out of an ingestion, and counted by reason."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_NAMED = 8
 
 
 def by_name(name: str) -> Reason | None:
-    """Why a file, or a folder whose name ends in ``/``, is left out, as far as its name says; None where it is not."""
+    """Explain from its name why a file, or a folder ending in ``/``, is left out; None if it is not."""
     *folders, last = name.split("/")
     if any(_HIDDEN.match(part) for part in (*folders, last)):
         return "hidden"
@@ -44,7 +44,7 @@ def by_name(name: str) -> Reason | None:
 
 
 def by_content(head: bytes) -> Reason | None:
-    """Why a file of unknown kind that begins so is left out; None where it is text."""
+    """Explain from its first bytes why a file of unknown kind is left out; None for text."""
     if _PRIVATE_KEY.search(head):
         return "secret"
     return None if is_text(head) else "no_text"

@@ -139,7 +139,7 @@ def _loader(name: str) -> Loader:
 
 
 def _known(data: bytes, given: Contents, contents: Contents) -> tuple[tuple[Section, ...], tuple[str, ...]]:
-    """What is the same each time that a file is read, whether or not the text in its pictures is recognised already.
+    """Return the part of the key that is equal on every reading, whether or not pictures are recognised yet.
 
     Where that did not succeed for some pages, the next reading counts as another.
     """

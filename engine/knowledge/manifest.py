@@ -1,4 +1,4 @@
-"""What a job was asked to do, in a folder of its own: read again by the process that continues with it.
+"""Request of a job in a folder of its own, read again by the process that resumes it.
 
 Uploads are kept in that folder until the job is done; files on this machine are named by their path and not copied.
 """
@@ -35,7 +35,7 @@ _UPLOADS = "uploads"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One job as it was begun."""
+    """One job as it was started."""
 
     id: str
     kind: JobKind
@@ -71,7 +71,7 @@ class Manifest:
     """What ended it as failed."""
 
     def same_work(self, other: Manifest) -> bool:
-        """Whether the other is about the same files in the same way; uploads are never the same."""
+        """Return whether the other is about the same files in the same way; uploads are never the same."""
         if any(item.data is not None for item in (*self.items, *other.items)):
             return False
         own = replace(self, id="", started_at="", owner="", author="", ended="", fault=None)
@@ -218,7 +218,7 @@ def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
     """
     if plain["format"] != _FORMAT or plain["id"] != folder.name:
         raise ValueError("it is of another version, or not of this folder")
-    # Jobs of earlier versions, which left out whatever is hidden, do not say so.
+    # Jobs of earlier versions, which left out all that is hidden, do not say so.
     items = [
         IngestItem(str(name), Path(path) if path else None, hidden=bool(rest and rest[0]), member="".join(rest[1:]))
         for name, path, *rest in plain["items"]

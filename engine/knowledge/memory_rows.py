@@ -65,17 +65,17 @@ class MemoryRows:
         return sorted(found.values(), key=lambda item: (item.kept_at, item.id), reverse=True)
 
     def delete(self, memory_id: str) -> bool:
-        """Whether there was one."""
+        """Return whether there was one."""
         return self._delete([memory_id]) > 0
 
     def delete_all(self) -> int:
-        """How many there were."""
+        """Delete all; return their number."""
         ids = [item.id for item in self.everything()]
         self._delete(ids)
         return len(ids)
 
     def rename_collection(self, collection: str, new_name: str) -> int:
-        """How many memories there were of the collection; each is written over itself, so doing it again is safe."""
+        """Rename a collection in its memories and return their number; repeating it is safe."""
         moved = 0
         for name in self._names():
             rows = self._db.rows(name, equals("collection", collection), [*_OUTPUT, "vector"])

@@ -1,6 +1,6 @@
 """The catalogue: one collection in the same store that remembers what the others were built with, and their sources.
 
-It lives in the store and not beside it, so that everybody who shares a server sees the same; Milvus Lite forgets the
+It is kept in the store and not next to it, so that all users of a server see the same; Milvus Lite forgets the
 description of a schema, so it cannot be kept there. Its vectors mean nothing, except those of the probe's four rows.
 """
 
@@ -43,7 +43,7 @@ _KINDED = ["kind", "info"]
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """What the catalogue knows of one source."""
+    """Catalogue entry of a source."""
 
     info: SourceInfo
     digest: str
@@ -52,7 +52,7 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What the sources of a collection add up to."""
+    """Totals over the sources of a collection."""
 
     passages: int
     sources: int
@@ -83,7 +83,7 @@ class Catalogue:
         if not self._db.there(CATALOGUE):
             self._create()
         hits = self._probe()
-        if len(hits) < len(PROBE_VECTORS):  # somebody was interrupted while making the catalogue
+        if len(hits) < len(PROBE_VECTORS):  # making the catalogue was interrupted
             self._write_probe()
             hits = self._probe()
         return learn(hits, address)
@@ -100,7 +100,7 @@ class Catalogue:
         return dict(rows[0]["info"]) if rows else None
 
     def collection_now(self, name: str) -> tuple[dict[str, Any] | None, Revision | None]:
-        """What is recorded of a collection, and the revision of its sources; with one query."""
+        """Return the record of a collection and the revision of its sources, in one query."""
         ids = [_row_id(kind, name, name) for kind in ("collection", _REVISION)]
         found = {str(row["kind"]): dict(row["info"]) for row in self._db.rows_with(CATALOGUE, "id", ids, _KINDED)}
         return found.get("collection"), _revision(found.get(_REVISION))
@@ -147,7 +147,7 @@ class Catalogue:
         self._forget(_row_id(kind, name, name) for kind in ("collection", _CHANGE, _RECALL, _REVISION))
 
     def changes(self) -> dict[str, dict[str, Any]]:
-        """Changes of names that were begun and not finished, by the collection's name at their beginning."""
+        """Changes of names that were started and not finished, by the collection's name at their start."""
         return {str(row["collection"]): dict(row["info"]) for row in self._rows(equals("kind", _CHANGE))}
 
     def put_change(self, collection: str, change: Mapping[str, Any]) -> None:
@@ -158,7 +158,7 @@ class Catalogue:
         self._forget((_row_id(_CHANGE, collection, collection),))
 
     def recall(self, collection: str) -> dict[str, Any] | None:
-        """What was last measured of a collection's index; None where it never was."""
+        """Return the last measured recall of a collection's index; None if it was never measured."""
         rows = self._db.rows_with(CATALOGUE, "id", [_row_id(_RECALL, collection, collection)], _OUTPUT)
         return dict(rows[0]["info"]) if rows else None
 
@@ -208,7 +208,7 @@ def fingerprint(rows: Iterable[SourceRow]) -> str:
 
 
 def info_of(name: str, recorded: Mapping[str, Any], summed: Sum) -> CollectionInfo:
-    """What is told of a collection: what was recorded when it was made, and what its sources add up to."""
+    """Describe a collection from its record and the totals of its sources."""
     return CollectionInfo(name=name, **recorded, **asdict(summed))
 
 

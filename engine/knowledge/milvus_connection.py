@@ -31,7 +31,7 @@ _folders_lock = threading.Lock()
 
 
 def embedded(uri: str) -> bool:
-    """Whether the address is the folder of a Milvus Lite store, which the client tells by its suffix."""
+    """Return whether the address is the folder of a Milvus Lite store, which the client tells by its suffix."""
     return uri.endswith(".db") and "://" not in uri
 
 

@@ -1,6 +1,6 @@
 """Adding full text to a collection of an earlier version: its rows are copied into a new one that takes its place.
 
-Fields cannot be added to a collection, so it is made again beside the old one, from the stored vectors: nothing is
+Fields cannot be added to a collection, so it is made again next to the old one, from the stored vectors: nothing is
 embedded. Until the copy is whole the old one stays as it is; from then on a note in the catalogue lets the next opening
 finish what a crash cut off. Every step of that may be done twice.
 """
@@ -30,7 +30,7 @@ CopyProgress = Callable[[int, int], None]
 
 
 class FullTextCopy:
-    """Blocks, and raises foreign exceptions untranslated; ``forget`` is told each name whose layout changed."""
+    """Blocks, and raises foreign exceptions untranslated; ``forget`` gets each name whose layout changed."""
 
     def __init__(
         self,

@@ -124,7 +124,7 @@ class Database:
         return {name: str(self.describe(name).get("collection_name", "")) for name in map(str, found)}
 
     def there(self, name: str) -> bool:
-        """Whether a collection, or an alias of one, is called so."""
+        """Return whether a collection, or an alias of one, is called so."""
         there = bool(self.client.has_collection(name, timeout=self.timeout_s))
         if not there:
             self._loaded.discard(name)
@@ -158,7 +158,7 @@ class Database:
         self._loaded.discard(name)
 
     def index_of(self, name: str, field: str) -> dict[str, Any]:
-        """What the store says of the index of a field, how far it is built included; empty where there is none."""
+        """Return the index of a field as the store describes it, build progress included; empty if there is none."""
         for index in self.client.list_indexes(name, timeout=self.timeout_s):
             found = self.client.describe_index(name, index, timeout=self.timeout_s)
             if found and found.get("field_name") == field:
@@ -166,11 +166,11 @@ class Database:
         return {}
 
     def reindex(self, name: str, field: str, kind: str, build: Mapping[str, int]) -> None:
-        """Put another index in the place of a field's own, and load the collection; the building goes on after that.
+        """Put another index in the place of a field's own, and load the collection; the build continues after that.
 
         Reads of this process wait meanwhile, those of others fail for the moment in which there is no index.
         """
-        # What lies in the log of a server is in no segment yet, and no index would be made of it.
+        # Rows in the log of a server are in no segment yet, and would not be indexed.
         self.flush(name)
         index = self.client.prepare_index_params()
         index.add_index(field, index_type=kind, metric_type="COSINE", params=dict(build))
@@ -199,7 +199,7 @@ class Database:
         self.client.refresh_load(name, timeout=_REINDEXING_S)
 
     def flush(self, name: str) -> None:
-        """Let a server make segments of what lies in its log: only those are indexed."""
+        """Let a server make segments of its log: only those are indexed."""
         self.client.flush(name, timeout=_REINDEXING_S)
 
     def schema(self) -> Any:

@@ -1,4 +1,4 @@
-"""Every exception of the Milvus client, told as one of ours.
+"""Every exception of the Milvus client, as one of ours.
 
 The table is by class *name*, so that naming an error never costs the 2 s that importing the client takes.
 """
@@ -135,7 +135,7 @@ _TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
 
 
 def kind_of(error: BaseException) -> Kind:
-    """What a foreign exception means; classes that no one has mapped count as ``failed``."""
+    """Classify a foreign exception; unmapped classes count as ``failed``."""
     if isinstance(error, OSError):
         return "full" if error.errno in _DISK_FULL else "unreadable"
     text = str(error).lower()
@@ -170,7 +170,7 @@ def translated_errors(place: Place) -> Iterator[None]:
 
 
 def no_database(error: BaseException) -> bool:
-    """Whether a database that was named is not there, as the embedded store and servers word it."""
+    """Return whether a database that was named is not there, as the embedded store and servers word it."""
     return getattr(error, "code", None) == _NO_DATABASE_CODE or bool(_NO_DATABASE.search(str(error)))
 
 

@@ -37,7 +37,7 @@ def holds_any(field: str, parts: Iterable[str]) -> str:
 def within_filter(
     within: Within, collection: str, *, source: str, section: str, meta: str, kind: str = ""
 ) -> str | None:
-    """The filter that finds only what lies ``within``; empty where all does, None where nothing can.
+    """The filter that finds only passages ``within``; empty if all are, None if none can be.
 
     ``source``, ``section``, ``meta`` and ``kind`` are the names of the collection's fields, empty for those that it
     lacks: then every passage has the collection's name as its source, no section, and the kind that ``meta`` holds or

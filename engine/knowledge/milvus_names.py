@@ -146,7 +146,7 @@ class CollectionNames:
     def finish(self) -> None:
         """Do what an earlier process noted and did not come to; what cannot be done now is left for the next time."""
         changes = self._catalogue.changes()
-        # A switch is made of renames, so these come first.
+        # A switch consists of renames, so these come first.
         for name, change in sorted(changes.items(), key=lambda item: item[1]["do"] == "switch"):
             try:
                 self._finish(name, change)
@@ -189,7 +189,7 @@ class CollectionNames:
         self._catalogue.forget_collection(name)
 
     def _copy_rows(self, name: str, new_name: str) -> None:
-        """Tell of another name what is told of this one."""
+        """Copy the summary of one name to another."""
         self._catalogue.put_sources(new_name, self._catalogue.sources(name).values())
         self._copy_own_row(name, new_name)
 
@@ -225,7 +225,7 @@ class CollectionNames:
         self._catalogue.forget_change(_switch(name))
 
     def _tidy(self, name: str, copy: str, before: str, *, summaries: bool) -> None:
-        """Let summaries follow their collections, and forget what is told of the copy by its own name."""
+        """Let summaries follow their collections, and forget those under the copy's own name."""
         if not summaries or self._summaries.there(copy):
             # Otherwise those of the copy have moved already, and these are no longer the old ones.
             self._summaries.rename(name, before)
@@ -255,7 +255,7 @@ class CollectionNames:
         return int(self._db.describe(name).get("collection_id") or 0)
 
     def _own(self, name: str) -> bool:
-        """Whether a collection itself is called so, not only an alias of one."""
+        """Return whether a collection itself is called so, not only an alias of one."""
         return self._there(name) and self.real(name) == name
 
 

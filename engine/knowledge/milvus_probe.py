@@ -1,4 +1,4 @@
-"""What a store's scores mean, learned from vectors whose cosines are known.
+"""Meaning of a store's scores, learned from vectors with known cosines.
 
 Milvus Lite 3.2 and Milvus servers report the cosine itself, Lite 3.0 reported ``1 - cosine``; a store that ranks unlike
 vectors first is refused, because every threshold and every order of the workbench would be upside down.

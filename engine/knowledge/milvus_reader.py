@@ -37,7 +37,7 @@ MOST_BREADTH: Mapping[str, int] = {"ef": 32_768, "nprobe": 65_536, "search_list"
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """How a collection is searched by a program that has nothing but the address of its store."""
+    """Instructions for searching a collection with only the address of its store."""
 
     layout: Layout
     scores: Scores | None
@@ -88,7 +88,7 @@ class CollectionReader:
 
     @property
     def searching(self) -> Searching:
-        """What :meth:`search` goes by."""
+        """Parameters of :meth:`search`."""
         return Searching(self.layout, self._scores, self._parameter, self.breadth)
 
     def count(self) -> int:
@@ -188,7 +188,7 @@ class CollectionReader:
 
     @cached_property
     def _even(self) -> bool:
-        """Whether the store's order is that of the cosine."""
+        """True if the store's order is that of the cosine."""
         if self.layout.metric == "COSINE":
             return True
         name = self.layout.vector
@@ -202,7 +202,7 @@ class CollectionReader:
 
 
 def search_params(parameter: str, breadth: int, limit: int) -> dict[str, int]:
-    """What a search for ``limit`` passages is told; empty where the server chooses.
+    """Return the search parameters for ``limit`` passages; empty if the server chooses.
 
     A graph cannot be asked for more than it looks at, so that a long list widens the search.
     """
@@ -219,7 +219,7 @@ def unit(vector: Vector) -> Vector:
 
 
 def has_length(vector: Sequence[float] | None) -> bool:
-    """Whether a row has a vector: other programs leave it out, or write zeros."""
+    """Return whether a row has a vector: other programs leave it out, or write zeros."""
     return vector is not None and len(vector) > 0 and bool(np.any(np.asarray(vector, dtype=np.float32)))
 
 

@@ -39,13 +39,13 @@ def check_new_name(name: str) -> None:
 
 
 def readable_name(name: str) -> bool:
-    """Whether a collection of that name could exist and is not one of our own."""
+    """Return whether a collection of that name could exist and is not one of our own."""
     return bool(_READABLE_NAME.fullmatch(name)) and not name.startswith(RESERVED_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which field of a collection holds what; an empty name means that there is none.
+    """Role of each field of a collection; an empty name means that there is none.
 
     A field may be a key of a JSON field, named as the store's filters name it: ``metadata["source"]``.
     """
@@ -232,7 +232,7 @@ def _add_full_text(schema: Any, analyzer: str) -> None:
 
 
 def value_at(row: Mapping[str, Any], name: str) -> Any:
-    """What a row holds under a field, a dynamic key, or a key of a JSON field; None where it has none."""
+    """Return the value of a field, a dynamic key, or a key of a JSON field; None if there is none."""
     path = json_path(name)
     if path is None:
         return row.get(name) if name else None

@@ -289,7 +289,7 @@ class MilvusSession:
         return replace(seen, passages=passages, fingerprint=f"rows-{passages}", kinds=("vector",))
 
     def reader(self, name: str) -> CollectionReader:
-        """What reads a collection; raises ``UnknownCollection``."""
+        """Return the reader of a collection; raises ``UnknownCollection``."""
         known = self._readers.get(name)
         if known is not None:
             return known

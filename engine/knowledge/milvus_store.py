@@ -156,7 +156,7 @@ class MilvusStore:
         return await self.look(collection, CollectionReader.search, vector, limit, within)
 
     async def searching(self, collection: str) -> Searching:
-        """How a collection is searched, for programs that do so without the workbench."""
+        """Return how a collection is searched, for programs outside the workbench."""
         return await self.read(collection, lambda session, name: session.reader(name).searching)
 
     async def search_text(
@@ -172,7 +172,7 @@ class MilvusStore:
         """Let a collection of an earlier version be searched by words too, or by those of this version.
 
         It is copied with its vectors: nothing is embedded, and no other write runs meanwhile.
-        ``progress`` is told rows copied and all rows from the writing thread; what it raises stops the copying and
+        ``progress`` gets rows copied and all rows from the writing thread; an exception from it stops the copying and
         leaves the collection as it was, as a crash does. Raises ``FullTextMissing`` where the store cannot.
         """
         return await self.write(collection, lambda session, name: session.add_full_text(name, progress))

@@ -1,4 +1,4 @@
-"""Summaries beside a collection: a reserved collection of its own that is never listed, made with the first summary.
+"""Summaries of collections: a reserved collection that is never listed, made with the first summary.
 
 They are apart from the passages, so that no search for passages finds one and no count or fingerprint knows them.
 """
@@ -43,12 +43,12 @@ class SummaryRows:
     def rename(self, collection: str, new_name: str) -> None:
         """Let a collection's summaries follow it; done again, or with none there, it changes nothing."""
         if self._db.there(_beside(collection)):
-            # What lies under the new name is left of a collection that is gone.
+            # The rows under the new name are left of a collection that is gone.
             self.drop(new_name)
             self._db.rename(_beside(collection), _beside(new_name))
 
     def there(self, collection: str) -> bool:
-        """Whether a collection has summaries."""
+        """Return whether a collection has summaries."""
         return self._db.there(_beside(collection))
 
     def search(self, collection: str, vector: Vector, limit: int, where: str) -> list[Any]:

@@ -1,6 +1,6 @@
-"""What the sources of each collection add up to, kept until they change: adding up a million passages takes 0.7 s.
+"""Totals over each collection's sources, cached until they change: adding up a million passages takes 0.7 s.
 
-Every change of sources writes a new revision beside them, so that a look at one row says whether another process has
+Every change of sources writes a new revision with them, so that a look at one row says whether another process has
 changed them. A server may answer with what is some seconds old; so nothing is kept that changed a short while ago.
 """
 
@@ -26,14 +26,14 @@ class Sums:
         self._kept: dict[str, tuple[str, Sum]] = {}
 
     def info(self, name: str, recorded: Mapping[str, Any], revision: Revision | None) -> CollectionInfo:
-        """What is told of a collection; ``revision`` was read before its sources are."""
+        """Describe a collection; ``revision`` was read before its sources are."""
         kept = self._of(name, revision)
         if kept is None:
             kept = self._keep(name, revision, self._catalogue.sources(name).values())
         return info_of(name, recorded, kept)
 
     def infos(self, recorded: Mapping[str, Mapping[str, Any]], names: Iterable[str]) -> dict[str, CollectionInfo]:
-        """What is told of several collections; those without a row are left out."""
+        """Describe several collections; those without a row are left out."""
         revisions = self._catalogue.revisions()
         own = [name for name in names if name in recorded]
         unknown = [name for name in own if self._of(name, revisions.get(name)) is None]

@@ -49,7 +49,7 @@ class WordIndex:
         return self._analyzer
 
     def described(self, info: CollectionInfo) -> CollectionInfo:
-        """What is recorded of a collection that is made now."""
+        """Record a new collection."""
         return replace(info, full_text=bool(self.analyzer), segmenting=SEGMENTING if self.analyzer else "")
 
     def make_collection(self, name: str, dim: int) -> bool:
@@ -66,7 +66,7 @@ class WordIndex:
         return False
 
     def missing(self, name: str) -> FullTextMissing:
-        """Why a collection has no full text: because its store has none, or because of the collection."""
+        """Explain why a collection has no full-text search: its store or the collection lacks it."""
         return FullTextMissing.of(collection=name) if self.analyzer else FullTextMissing.at(address=self._uri)
 
     def search(self, reader: CollectionReader, text: str, vector: Vector, limit: int, where: str) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""How far an ingestion has come: counted while it runs, told as plain values."""
+"""Progress of an ingestion: counted while it runs, returned as plain values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WINDOW_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What became of every item of one ingestion."""
+    """Result for every item of one ingestion."""
 
     added: tuple[str, ...]
     skipped_duplicates: tuple[tuple[str, str], ...]
@@ -48,7 +48,7 @@ NOTHING = IngestReport((), (), (), (), 0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class GraphCounts:
-    """What a graph that is being built holds by now."""
+    """Counts of a graph under construction."""
 
     entities: int = 0
     relationships: int = 0
@@ -59,7 +59,7 @@ class GraphCounts:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingestion has come."""
+    """Progress of an ingestion."""
 
     done: int
     total: int
@@ -231,7 +231,7 @@ def _notes(entry: Entry) -> list[tuple[str, SourceNote]]:
 
 
 class Rate:
-    """What was done in the last half minute."""
+    """Work done in the last half minute."""
 
     def __init__(self) -> None:
         self._marks: deque[tuple[float, int]] = deque()
@@ -243,7 +243,7 @@ class Rate:
             self._marks.popleft()
 
     def of(self, left: int) -> tuple[float, float | None]:
-        """What is done a second, and the seconds that the rest takes; 0 and None before anything was done."""
+        """Return the rate per second and the remaining seconds; 0 and None before anything was done."""
         if not self._marks or not self._marks[-1][1]:
             return 0.0, None
         (first, fewer), (last, more) = self._marks[0], self._marks[-1]

@@ -1,4 +1,4 @@
-"""Passages on a plane: their vectors' first two principal components, and where a query lies among them."""
+"""Passages on a plane: their vectors' first two principal components, and the place of a query among them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 240
 
 
 class ReadsVectors(Protocol):
-    """What a map is drawn from."""
+    """Source of a map's vectors."""
 
     async def ids(self, collection: str) -> list[PassageId]: ...
 

@@ -1,4 +1,4 @@
-"""What an ingestion would do: files read and cut, nothing embedded and nothing written."""
+"""Preview of an ingestion: files read and cut, nothing embedded and nothing written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast passages became vectors on this machine, by model: what a preview tells the time of an ingestion by."""
+"""Measured embedding speed of this machine by model, for a preview's time estimate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rate_of(data_dir: Path, model_id: str) -> float | None:
 
 
 def usual_rate(model_id: str) -> float | None:
-    """What a model that comes along does on a common machine, until it was timed here; None for any other."""
+    """Return a bundled model's speed on a common machine, until it is measured here; None for any other."""
     return next((rate for model, rate in _USUAL.items() if model_id.startswith(model)), None)
 
 

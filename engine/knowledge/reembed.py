@@ -24,7 +24,7 @@ _PAGE = 500
 
 
 class ReadsPassages(Protocol):
-    """What is needed of the collection whose passages are re-embedded: ours, or anybody's that can be read."""
+    """Interface of a collection whose passages are re-embedded: ours, or any readable one."""
 
     async def describe(self, collection: str) -> CollectionInfo: ...
 
@@ -129,7 +129,7 @@ async def _pass(knowledge: Knowledge, origin: CollectionInfo, into: Into) -> boo
     if recorded:  # since an earlier call copied the source
         await wholly(into.store.record_accounts(into.collection, recorded))
     into.pace.planned([item.entry for item in sources])
-    # What an earlier call left of a source, or a version with more passages, must not stay beside the new ones.
+    # What an earlier call left of a source, or a version with more passages, must not stay among the new ones.
     present = {info.source for info in before}
     gone = present & await _planned(into, [item.entry for item in sources])
     for source in sorted(gone):
@@ -199,7 +199,7 @@ async def _switch(store: TakesPassages, name: str, copy: str) -> None:
 
 async def _sources(knowledge: ReadsPassages, origin: CollectionInfo) -> list[_Source]:
     """Every source with how many passages it has, by name."""
-    # A connected collection shows the first passages of a source only, whoever made it.
+    # A connected collection shows the first passages of a source only, no matter who made it.
     if origin.sources and not origin.read_only:
         listed = await knowledge.sources(origin.name)
         return [
@@ -226,7 +226,7 @@ def _known(item: _Source, whole: Mapping[str, SourceInfo]) -> _Source:
 
 
 def _same(content_hash: str, passages: int, there: SourceInfo | None) -> bool:
-    """Whether the copy has a source as it is; one of another program, or half a file, has no hash to compare."""
+    """Return whether the copy has a source as it is; one of another program, or half a file, has no hash to compare."""
     if there is None or there.passages != passages:
         return False
     return not content_hash or there.content_hash == content_hash

@@ -30,7 +30,7 @@ _NOT_ALL_READ = "with sources of somebody else"
 
 
 class Described(Protocol):
-    """What of a passage store is needed to know what the graph is of."""
+    """Passage store interface for describing the graph's origin."""
 
     async def describe(self, collection: str) -> CollectionInfo: ...
 
@@ -71,7 +71,7 @@ class SampleGraphFile:
 
 @dataclass(frozen=True, slots=True)
 class SampleGraph:
-    """What a graph store is given: every sample passage once, also those that name nothing."""
+    """Contents of a sample graph: every sample passage once, also those without names."""
 
     passages: tuple[PassageGraph, ...]
     communities: tuple[Community, ...]
@@ -117,7 +117,7 @@ def sample_graph() -> SampleGraph:
 async def ensure_sample_graph(graphs: GraphStore, passages: Described) -> bool:
     """Put the graph of the sample collection in, or bring it up to what is shipped; whether anything was written.
 
-    A graph that somebody built in its place stays. Raises ``UnknownCollection`` where there is no sample collection,
+    A graph that a person built in its place stays. Raises ``UnknownCollection`` where there is no sample collection,
     ``GraphStoreError`` where there is no store of graphs.
     """
     info = await graphs.describe(SAMPLE_COLLECTION)

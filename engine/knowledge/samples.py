@@ -38,7 +38,7 @@ class SampleSource:
 
 
 class SampleStore(Protocol):
-    """What of a passage store is needed to put the samples in."""
+    """Passage store interface for adding the samples."""
 
     async def describe(self, collection: str) -> CollectionInfo: ...
 

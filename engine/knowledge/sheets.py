@@ -11,7 +11,7 @@ from engine.knowledge.loaders.encoding import decode
 
 
 def is_workbook(data: bytes) -> bool:
-    """Whether an archive is that of an Excel workbook."""
+    """Return whether an archive is that of an Excel workbook."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())

@@ -57,9 +57,7 @@ class SourceBlock:
             await self.write()
             return
         ready, self._ready = self._ready, []
-        with suppress(
-            WorkbenchError
-        ):  # what ended the work is what its caller is told, and who follows it hears no more
+        with suppress(WorkbenchError):  # the caller gets what ended the work, and its followers hear no more
             for entry in await self._written(ready) if ready else ():
                 await self._note(entry)
 

@@ -72,7 +72,7 @@ async def summarise_source(into: Into, source: str) -> None:
     summaries = await asyncio.to_thread(summaries_of, await store.passages(into.collection, source))
     twins = [item.twin for item in summaries if item.twin is not None]
     stored = await store.vectors(into.collection, twins)
-    # A source that is being written to by somebody else may have lost some since: what has no vector is left out.
+    # A source that another process is writing to may have lost some since: what has no vector is left out.
     summaries = [item for item in summaries if item.twin is None or item.twin in stored]
     texts = to_embed(summaries)
     rows = [

@@ -1,6 +1,6 @@
 """The samples as a first start leaves them, shipped: copied into an empty folder instead of written row by row.
 
-``stored.zip`` holds the embedded store and the file of graphs, ``stored.json`` what they were made of. Both are made by
+``stored.zip`` holds the embedded store and the file of graphs, ``stored.json`` their inputs. Both are made by
 ``python -m engine.samples.precompute``. What does not fit, or is not the samples of today, is put right by the same
 code that would have written it.
 """
@@ -28,7 +28,7 @@ STORE, GRAPHS = "knowledge.db", "graphs.db"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the shipped store was made with, and what it holds."""
+    """Origin and contents of the shipped store."""
 
     written_by: str
     """Version of Milvus Lite: another one may not read its files."""
@@ -43,7 +43,7 @@ class Stored:
 
 @lru_cache(maxsize=1)
 def stored() -> Stored | None:
-    """What is noted of the shipped store; None before it was made."""
+    """Return the description of the shipped store; None before it was made."""
     entry = _folder() / NOTED
     return Stored(**json.loads(entry.read_text(encoding="utf-8"))) if entry.is_file() else None
 
@@ -86,7 +86,7 @@ def put_stored(store: Path, graphs: Path | None, embedding_model: str) -> None:
     made = stored()
     if made is None or store.exists() or (made.written_by, made.embedding_model) != (milvus_lite(), embedding_model):
         return
-    # A disk that is full or cannot be written to is told of by whoever writes next.
+    # The next write reports a disk that is full or cannot be written to.
     with suppress(OSError):
         store.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".samples-", dir=store.parent, ignore_cleanup_errors=True) as folder:

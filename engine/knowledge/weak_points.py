@@ -63,7 +63,7 @@ class WeakPoint:
 def weak_point_of(
     record: RunRecord, outcome: Outcome, collection: str, now: datetime | None = None
 ) -> WeakPoint | None:
-    """What a run that is about to end leaves in the history; None for a good answer, and for every trial.
+    """Return the history entry of a run about to end; None for a good answer, and for every trial.
 
     The same question on the same day is one entry, however often it is asked.
     """
@@ -138,7 +138,7 @@ class WeakPoints:
 
     @needs("viewer")
     def is_on(self, collection: str) -> bool:
-        """Whether runs of a collection add entries: by default those of every collection but the samples."""
+        """Return whether runs of a collection add entries: by default those of every collection but the samples."""
         if not self._database.exists:
             return collection != SAMPLE_COLLECTION
         with self._translated(), self._database.reading() as connection:
@@ -164,7 +164,7 @@ class WeakPoints:
 
     @needs("viewer")
     def passages(self, collection: str, question: str) -> Passages:
-        """What a run of this question may find: the newest entries, without those of the question itself."""
+        """Return the newest entries as passages for a run, without those of its own question."""
         asked = normalised_query(question)
         found = self.list(collection, SEARCHED)
         return [item.passage() for item in found if normalised_query(item.question) != asked]

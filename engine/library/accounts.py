@@ -1,6 +1,6 @@
 """The account of a source in words: what was read of it, what was left out, each with its count.
 
-Loaders give codes and counts (:class:`~engine.model.values.Account`); whoever shows them knows the language.
+Loaders give codes and counts (:class:`~engine.model.values.Account`); the code that shows them knows the language.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class English:
 
 
 def counts_left_out(fault: Fault) -> bool:
-    """Whether it counts what a folder or an archive holds besides files to ingest, and is no failure."""
+    """Return whether it counts what a folder or an archive holds besides files to ingest, and is no failure."""
     return fault.code == SourceError.link.code and "count" in fault.params
 
 
@@ -266,7 +266,7 @@ def note_text(note: SourceNote, words: Speaks) -> str:
 
 
 def read_text(account: Account, words: Speaks) -> str:
-    """What was read: ``Read: 12 paragraphs, 2 tables``; empty where no parts were counted."""
+    """Describe what was read: ``Read: 12 paragraphs, 2 tables``; empty if no parts were counted."""
     parts = [
         words.count(*PARTS[kind], count) if kind in PARTS else f"{count} {kind}"
         for kind, count in account.read.items()

@@ -42,7 +42,7 @@ CHUNK_LIMITS: dict[str, tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
-    """How documents are cut into passages, in estimated tokens; raises ``InvalidConfig`` out of range."""
+    """Cutting of documents into passages, in estimated tokens; raises ``InvalidConfig`` out of range."""
 
     target_tokens: int = 200
     most_tokens: int = 320
@@ -63,7 +63,7 @@ class ChunkOptions:
 
     @property
     def key(self) -> str:
-        """What is recorded with a source; empty for the defaults, so that earlier sources count as cut by them."""
+        """Value recorded with a source; empty for the defaults, so that earlier sources count as cut by them."""
         if self == ChunkOptions():
             return ""
         return f"{self.target_tokens}/{self.most_tokens}/{self.overlap_tokens}"
@@ -100,7 +100,7 @@ class PreviewedSource:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an ingestion would do."""
+    """Preview of an ingestion."""
 
     sources: tuple[PreviewedSource, ...]
     failed: tuple[tuple[str, Fault], ...]
@@ -275,7 +275,7 @@ class RemoteField:
 
 @dataclass(frozen=True, slots=True)
 class FieldMap:
-    """Which field holds what; an empty name means that there is none."""
+    """Role of each field; an empty name means that there is none."""
 
     id: str
     text: str
@@ -307,7 +307,7 @@ Advice = Literal["lite_slow", "lite_large", "server_small"]
 
 @dataclass(frozen=True, slots=True)
 class GrowthAdvice:
-    """What follows from the size of a collection on its store; see the table of ``tests.benchmarks growth``."""
+    """Advice on the store for a collection's size; see the table of ``tests.benchmarks growth``."""
 
     code: Advice
     passages: int

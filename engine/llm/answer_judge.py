@@ -109,7 +109,7 @@ def _plain_entries(value: Any) -> Iterator[Any]:
 
 
 class JudgeReply(ReasonedReply):
-    """What a judge said; whether it said something of every sentence is seen against the request."""
+    """Reply of a judge; its completeness is checked against the request."""
 
     decisive = ("right",)
     bare = "right"
@@ -123,7 +123,7 @@ class JudgeReply(ReasonedReply):
 class ChatAnswerJudge(ChatRole):
     """Judges answers with a chat model (contract: :class:`engine.roles.AnswerJudge`).
 
-    Its client is its own, whoever else uses the same model. A reply that cannot be read, that leaves out a sentence or
+    Its client is its own, whatever others use. A reply that cannot be read, that leaves out a sentence or
     contradicts itself gets one more try and is then ``UnreadableReply``; a prompt beyond the context of the model is
     ``PromptTooLong``, since what is cut off could bear an answer out.
     """
@@ -137,14 +137,14 @@ class ChatAnswerJudge(ChatRole):
 
 
 def answer_sentences(request: JudgeRequest) -> tuple[str, ...]:
-    """What the answer says sentence by sentence, without markers; nothing where no passage could bear it out."""
+    """Split the answer into sentences without markers; empty if no passage could support it."""
     if not request.passages:
         return ()
     return tuple(_bare(item.text) for item in statements(request.answer) if item.part == "claim")
 
 
 def expected_statements(request: JudgeRequest) -> tuple[tuple[int, str], ...]:
-    """What the gold answers say sentence by sentence, each with the place of its gold answer, from 0."""
+    """Split the gold answers into sentences, each with the index of its gold answer, from 0."""
     found = []
     for place, gold in enumerate(request.gold_answers):
         found += [(place, _bare(item.text)) for item in statements(gold)]

@@ -37,7 +37,7 @@ class VerdictCache:
         self._lane = ThreadPoolExecutor(1, thread_name_prefix="verdict-cache")
 
     async def get(self, keys: Sequence[str]) -> dict[str, CachedReply]:
-        """What is known of the keys; the rest are misses."""
+        """Return the cached values of the keys; the rest are misses."""
         if not keys or not self.usable:
             return {}
         try:

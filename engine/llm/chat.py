@@ -63,7 +63,7 @@ class Said:
 
 
 class _Reception:
-    """What has arrived of one reply so far; it outlives the failure that ends the reply."""
+    """Part of a reply received so far; it outlives the failure that ends the reply."""
 
     def __init__(self, stream: ThinkingFilter | None, model: str, tokens: int) -> None:
         """``tokens`` were asked for at most; a free text goes through ``stream``."""
@@ -194,7 +194,7 @@ class ChatModel:
         passage_id: PassageId | None = None,
         warmer: bool = False,
     ) -> tuple[ReplyT | None, Said]:
-        """A reply of the given shape; None beside the reply itself where it cannot be read.
+        """A reply of the given shape; None with the reply itself where it cannot be read.
 
         One that was cut at its limit counts where what decides was complete. ``warmer`` is for a second try after a
         reply that would not do, where no temperature was asked for.
@@ -314,7 +314,7 @@ class ChatModel:
                 )
 
     def _limit_s(self, trace: Trace) -> float:
-        """How long a call may take; raises ``ModelTimeout`` where no time is left for one."""
+        """Return the time limit of a call; raises ``ModelTimeout`` if no time is left."""
         by_hand = "call_timeout_s" in self._settings.model_fields_set
         patience = _patience(self._address, self.name)
         limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
@@ -399,14 +399,14 @@ class ChatModel:
         return shown_address(self._settings) if self.provider == "ollama" else address_of(self.provider, self._settings)
 
     def _check_size(self, messages: Sequence[Message]) -> None:
-        # Only Ollama is told how long its context is; a longer prompt would lose its beginning without a word.
+        # Only Ollama gets the length of its context; a longer prompt would lose its beginning without a word.
         tokens = self.prompt_tokens(messages)
         if self.provider == "ollama" and tokens + SHORTEST_REPLY > self.model.num_ctx:
             raise PromptTooLong(model=self.name, tokens=tokens, num_ctx=self.model.num_ctx)
 
 
 def parsed(value: Reply | None) -> Mapping[str, Any] | None:
-    """What was read from a reply, as a record keeps it."""
+    """Return the parsed reply as a record keeps it."""
     return value.model_dump(mode="json") if value is not None else None
 
 

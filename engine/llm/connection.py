@@ -46,7 +46,7 @@ _lanes: PerLoop[LearningLane | asyncio.Semaphore] = PerLoop()
 
 
 def lane(settings: Settings, model: str) -> AbstractAsyncContextManager[Any]:
-    """A place in the queue that all graders of one host share: so many calls at a time, whoever sends them.
+    """A place in the queue that all graders of one host share: so many calls at a time, from all senders.
 
     That is ``grader_concurrency`` where it was set; a server on a machine of one's own begins with one otherwise, and
     gets more while that makes it quicker.

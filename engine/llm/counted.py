@@ -40,7 +40,7 @@ def counted(most: Most) -> Mapping[str, list[Callable[[Any], Any]]]:
 
 
 class _Done:
-    """What a hook returns: clients with an event loop wait for it, others leave it."""
+    """Return value of a hook: clients with an event loop await it, others do not."""
 
     def __await__(self) -> Iterator[None]:
         return iter(())

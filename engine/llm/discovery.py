@@ -1,4 +1,4 @@
-"""What Ollama offers on this machine: asked at start and on demand, quickly, and never with an exception."""
+"""State of Ollama on this machine: checked at start and on demand, quickly, and never with an exception."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EMBEDDING_HINTS = ("embed", "bge-", "minilm", "e5-")
 
 @dataclass(frozen=True, slots=True)
 class OllamaStatus:
-    """What one look at Ollama found; ``fault`` says why it found nothing."""
+    """Result of one check of Ollama; ``fault`` says why it found nothing."""
 
     reachable: bool
     address: str
@@ -130,7 +130,7 @@ async def _version(settings: Settings) -> str:
 
 
 async def _shown(client: Any, names: Sequence[str]) -> list[Any]:
-    """What ``/api/show`` tells of each model; None for one that cannot be described, which must not hide the others."""
+    """Return each model's ``/api/show``; None for one that cannot be described, which must not hide the others."""
     at_once = asyncio.Semaphore(_AT_ONCE)
 
     async def show(name: str) -> Any:
@@ -149,6 +149,6 @@ def _guessed(name: str) -> tuple[Capability, ...]:
 
 
 def chats_by_name(name: str) -> bool:
-    """Whether a model whose server tells only its name is taken for one that chats."""
+    """Return whether a model whose server tells only its name is taken for one that chats."""
     folded = name.casefold()
     return not any(hint in folded for hint in _EMBEDDING_HINTS)

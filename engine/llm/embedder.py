@@ -48,7 +48,7 @@ class OllamaEmbedder:
     """Embeds through ``/api/embed`` (contract: :class:`engine.roles.Embedder`), sixteen texts a call.
 
     Nothing is cut: a text beyond the model's window is ``TextTooLong``. A call that the server fails at is repeated
-    once. ``dim`` is 0 until the first call has told it, unless it is given; vectors of another width are then a
+    once. ``dim`` is 0 until known from the first call, unless it is given; vectors of another width are then a
     ``ModelError``.
     """
 

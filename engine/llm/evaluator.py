@@ -150,7 +150,7 @@ def _items(value: Any, dimension: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _nothing(text: str) -> bool:
-    """Whether a suggestion suggests nothing, or is only the prompt's own."""
+    """Return whether a suggestion suggests nothing, or is only the prompt's own."""
     return _NOTHING.match(text) is not None or given_back(text)
 
 
@@ -178,14 +178,14 @@ class EvaluationReply(Reply):
 
     @property
     def usable(self) -> bool:
-        """Whether it is a judgement: a failure without a suggestion is none."""
+        """True if it is a judgement: a failure without a suggestion is none."""
         return self.passed is True or bool(self.suggestions)
 
 
 class ChatEvaluator(ChatRole):
     """Evaluates with a chat model (contract: :class:`engine.roles.Evaluator`).
 
-    It sees the request and nothing else, and its client is its own, whoever else uses the same model (AE-05). A
+    It sees the request and nothing else, and its client is its own, even where others use the same model (AE-05). A
     judgement with suggestions is a failed one even if it says otherwise. A reply that cannot be read, or that fails an
     answer without a suggestion, gets one more try and is then ``UnreadableReply``.
     """

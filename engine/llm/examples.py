@@ -63,7 +63,7 @@ _KNOWN = _EXAMPLES | frozenset(_folded(text) for text in _INSTRUCTIONS)
 
 
 def given_back(text: str) -> bool:
-    """Whether a text is nothing but what a prompt showed or asked for."""
+    """Return whether a text is nothing but what a prompt showed or asked for."""
     folded = _folded(text)
     if folded in _NOTHING or _IN_LANGUAGE.sub("", folded) in _KNOWN:
         return True

@@ -181,7 +181,7 @@ class SummaryReply(Reply):
 
 
 def graph_of(passage: StoredPassage, reply: ExtractionReply) -> PassageGraph:
-    """What of a reply the passage bears out: names that stand in it, relationships between those."""
+    """Keep what the passage supports of a reply: names found in it, and relationships between those."""
     text = _folded(passage.text)
     entities: dict[str, ReadEntity] = {}
     known: dict[str, str] = {}

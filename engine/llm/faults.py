@@ -38,7 +38,7 @@ _STATUS_OF = {
 
 @lru_cache(maxsize=1)
 def kinds() -> Mapping[type[BaseException], Kind]:
-    """What each foreign exception class means; a class that is not listed means what its nearest base means."""
+    """Return the meaning of foreign exception classes; an unlisted class has that of its nearest base."""
     import httpx
     import pydantic
     from langchain_core import exceptions as langchain
@@ -142,7 +142,7 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
 
 
 def worth_repeating(error: ModelError) -> bool:
-    """Whether the same call may succeed at once: a reply cut short, or a server that failed, not one that refused."""
+    """Return whether a retry may succeed at once: after a truncated reply or a server failure, not after a refusal."""
     if isinstance(error, ModelRefused):
         status = int(error.params.get("status", 0))
         return status >= 500 or status == 429
@@ -163,7 +163,7 @@ def kind_of(error: Exception) -> Kind:
     nearest = next(base for base in type(error).__mro__ if base in known)
     if nearest is not Exception:
         return known[nearest]
-    # Clients of other providers name their exceptions alike, no matter what they inherit from.
+    # Clients of other providers give their exceptions the same names, no matter what they inherit from.
     name = type(error).__name__.casefold()
     if "timeout" in name:
         return "timeout"
@@ -196,7 +196,7 @@ def _is_address(address: str) -> bool:
 
 
 def _oversized(error: BaseException) -> Exception | None:
-    """What stopped a reply that was too large: clients of providers wrap it in errors of their own."""
+    """Find the error that stopped an oversized reply: clients of providers wrap it in errors of their own."""
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, TooLarge):
@@ -234,7 +234,7 @@ def _refused_by_ollama(message: str, model: str, name: str, status: int) -> Mode
     if status == 404 and "model" in message.casefold():
         return not_pulled(name)
     if status < 0:
-        # An error inside a stream that had begun with 200: the model's process died under it.
+        # An error inside a stream that had started with 200: the model's process died under it.
         return ModelInterrupted.with_reason(model=model, message=message)
     return ModelRefused(model=model, status=status, message=message)
 
@@ -256,7 +256,7 @@ class KnownProvider:
 
     @property
     def package(self) -> str:
-        """What has to be installed for it."""
+        """Package required for it."""
         return f"langchain-{self.name.replace('_', '-')}"
 
 

@@ -189,7 +189,7 @@ class JsonReader:
 
 
 def _unescaped(text: str) -> str:
-    """What a string of JSON says; a quote inside it stands for itself, and so does a backslash that escapes nothing."""
+    """Decode a JSON string; an inner quote stands for itself, as does a backslash that escapes nothing."""
     return str(json.loads(f'"{_ESCAPES.sub(_as_meant, text)}"', strict=False))
 
 

@@ -1,4 +1,4 @@
-"""Importing Ollama's client, whatever the environment names."""
+"""Importing Ollama's client, in any environment."""
 
 from __future__ import annotations
 

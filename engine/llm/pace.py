@@ -1,4 +1,4 @@
-"""How many calls at once a model's server does well, and how long one may take, learned from the calls themselves."""
+"""Concurrency and timeout of a model's server, learned from the calls themselves."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class LearningLane:
 
 
 class Patience:
-    """How long a call to one model may take; a limit that was set by hand is kept to the letter."""
+    """Time limit of calls to one model; a limit set by hand is kept exactly."""
 
     def __init__(self) -> None:
         self._longest: deque[float] = deque(maxlen=_REMEMBERED)

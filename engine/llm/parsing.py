@@ -57,7 +57,7 @@ class Part(BaseModel):
 
 
 class Reply(Part):
-    """What a role reads from a reply."""
+    """Values that a role reads from a reply."""
 
     lists: ClassVar[frozenset[str]] = frozenset()
     """Fields whose complete items count where the reply is cut inside them."""
@@ -75,7 +75,7 @@ def called(*names: str, otherwise: Any = ...) -> Any:
 
 
 def read_by(read: Callable[..., Any], **options: Any) -> BeforeValidator:
-    """A field that ``read`` makes of what a model wrote there; a ``ValueError`` from it makes the reply unreadable."""
+    """A field that ``read`` parses from a model's reply; a ``ValueError`` from it makes the reply unreadable."""
     return BeforeValidator(partial(read, **options))
 
 
@@ -129,7 +129,7 @@ def reason_text(value: Any, longest: int = _LONGEST_REASON) -> str:
 
 
 def read_confidence(value: Any) -> float | None:
-    """A confidence as a share in [0, 1], or None where its scale cannot be told.
+    """A confidence as a share in [0, 1], or None where its scale is unclear.
 
     ``0.8``, ``"0,8"``, ``"80%"``, ``"8/10"`` and ``80`` are 0.8, ``"high"`` is 0.9. Just above 1 is cut to 1. From 2
     to 10 the scale is unknown: read as a percentage, a "no" of confidence 9 out of 10 would pass as relevant.
@@ -194,7 +194,7 @@ class VerdictReply(ReasonedReply):
 
     @property
     def contradicts_itself(self) -> bool:
-        """Whether it is a "no" that is more likely wrong than right.
+        """True if it is a "no" that is more likely wrong than right.
 
         Small models give the relevance where the confidence in their verdict is asked, and P(relevant) = 1 - confidence
         would turn a firm no into a pass.
@@ -285,7 +285,7 @@ def read_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
 
 
 def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
-    """What a reply that breaks off has said up to there, where all that decides was complete; else None.
+    """Read a truncated reply if everything decisive was complete; else None.
 
     A text that was being written is kept as a reason only; of a list, its complete items where the shape allows it.
     """
@@ -325,7 +325,7 @@ def _of_shape(value: Any, shape: type[ReplyT], depth: int) -> Iterator[ReplyT]:
 
 
 def _unpacked(name: str, value: Any) -> Any:
-    """What a tool was called with where that is a text of JSON."""
+    """Decode a tool call's arguments from JSON text."""
     return next(json_objects(value), None) if name in _CALLED and isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""What LangChain messages, whole or in pieces, hold of a reply, wherever a provider puts it."""
+"""Reply inside LangChain messages, whole or in pieces, wherever a provider puts it."""
 
 from __future__ import annotations
 

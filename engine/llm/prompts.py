@@ -208,7 +208,7 @@ def grader_messages(
 
 
 def _judged(examples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What people judged in this collection, as examples."""
+    """Return people's judgements in this collection as examples."""
     shown = [
         f"{fenced('question', item['question'])}\n{fenced('passage', item['passage'])}\n"
         f"relevant: {'true' if item['relevant'] else 'false'}"
@@ -246,7 +246,7 @@ def rewrite_example(language: Language) -> Mapping[str, Any]:
 
 
 def rewrite_correction(language: Language) -> str:
-    """What a rewriter is told whose reply could not be used."""
+    """Tell a rewriter why its reply could not be used."""
     return in_language(REWRITER_AGAIN, language)
 
 
@@ -265,7 +265,7 @@ def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
 
 
 def closing(language: Language) -> str:
-    """What a small model needs to read last: told in the rules alone, it answers with ``[1]`` and no word."""
+    """Close the prompt with a reminder for small models: with the rules alone they answer ``[1]`` without words."""
     return CLOSING_ZH if language == "zh" else in_language(CLOSING, language)
 
 
@@ -296,7 +296,7 @@ def prompt(rules: str, parts: Sequence[str], former: str | None = None, correcti
 
 
 def again(former: str, correction: str) -> tuple[Message, Message]:
-    """What follows a prompt in its second try: the beginning of the reply that would not do, and what to mend."""
+    """Extend a prompt for its second try: the start of the rejected reply, and what to mend."""
     # An empty assistant message makes some chat templates fail.
     return Message("assistant", former[:LONGEST_ECHO].strip() or "(nothing)"), Message("user", correction)
 

@@ -1,4 +1,4 @@
-"""Chat models beside Ollama's: which providers LangChain knows, whether they can be used, and what a server lists."""
+"""Chat models besides Ollama's: which providers LangChain knows, whether they can be used, and what a server lists."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ANTHROPIC = {"anthropic-version": "2023-06-01"}
 
 
 def provider_states(settings: Settings) -> tuple[Provider, ...]:
-    """Whether each known provider is installed and set up; looks at no server."""
+    """Return whether each known provider is installed and set up; looks at no server."""
     return tuple(_state(known, settings) for known in KNOWN)
 
 
@@ -54,7 +54,7 @@ def address_of(provider: str, settings: Settings) -> str:
 
 
 def openai_options(settings: Settings, *, reply_tokens: int, timeout_s: float) -> dict[str, Any]:
-    """What ``init_chat_model`` is told for ``openai:MODEL``; nothing where neither address nor key is set."""
+    """Return the options of ``init_chat_model`` for ``openai:MODEL``; empty if neither address nor key is set."""
     import httpx
 
     own = settings.openai_api_key.get_secret_value()
@@ -74,7 +74,7 @@ def openai_options(settings: Settings, *, reply_tokens: int, timeout_s: float) -
 
 
 def openai_extras(settings: Settings, *, reply_tokens: int, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Fields of the request body beside LangChain's: the limit under its older name, and the schema of the reply.
+    """Fields of the request body besides LangChain's: the limit under its older name, and the schema of the reply.
 
     The schema goes past LangChain's own structured output, which answers a reply that was cut off with an exception
     in place of the reply.
@@ -106,7 +106,7 @@ async def offered_models(settings: Settings, provider: str = OPENAI) -> OfferedM
 
 
 def _list_of(provider: str, settings: Settings) -> tuple[str, Mapping[str, str]]:
-    """Where the models of a provider are listed, and the header with its key; empty where it is not set up."""
+    """Return a provider's address of models and the header with its key; empty if it is not set up."""
     own = settings.openai_api_key.get_secret_value() if provider == OPENAI else ""
     if provider == OPENAI and (address := openai_address(settings)):
         # A key of the environment is for OpenAI itself: another server must not learn it.

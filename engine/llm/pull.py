@@ -48,7 +48,7 @@ def checked_name(name: str) -> str:
 
 @dataclass(slots=True)
 class _Download:
-    """What the lines of a download add up to."""
+    """Totals over the lines of a download."""
 
     name: str
     clock: Callable[[], float] = time.monotonic

@@ -109,7 +109,7 @@ class RerankServer:
 
 
 def ways(address: str) -> tuple[Way, ...]:
-    """What is tried at an address, in this order; one that ends with ``/rerank`` is taken as it is."""
+    """List the paths to try at an address, in order; one that ends in ``/rerank`` is taken as it is."""
     if address.endswith("/rerank"):
         return (address, "documents"), (address, "texts")
     if address.endswith("/v1"):

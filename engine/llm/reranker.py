@@ -125,7 +125,7 @@ class ChatReranker(ChatRole):
     async def _asked(
         self, question: str, batch: Sequence[Passage], trace: Trace
     ) -> tuple[Mapping[int, float], ModelError | None]:
-        """What was read of the replies, and the fault where there was none."""
+        """Return the parsed replies, and the fault if there was none."""
         texts = [shown(item) for item in batch]
         scores: dict[int, float] = {}
 
@@ -152,7 +152,7 @@ class ChatReranker(ChatRole):
 
 
 def shown(passage: Passage) -> str:
-    """What a model sees of a passage: heading and text, cut where it is very long."""
+    """Format a passage for a model: heading and text, cut if very long."""
     heading = passage.section or passage.title
     text = passage.text if len(passage.text) <= LONGEST else passage.text[:LONGEST] + "…"
     return f"{heading}\n{text}" if heading else text

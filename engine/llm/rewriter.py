@@ -43,7 +43,7 @@ class ChatRewriter(ChatRole):
 
 
 def proposal(request: RewriteRequest, reply: RewriteReply) -> RewriteProposal | None:
-    """What a reply proposes; None where it is in another language than the question."""
+    """Return the query proposed by a reply; None if its language differs from the question's."""
     asked, proposed = language_of(request.question), language_of(reply.query)
     # A query of names and numbers alone has no language of its own.
     if "other" not in (asked, proposed) and asked != proposed:
@@ -52,5 +52,5 @@ def proposal(request: RewriteRequest, reply: RewriteReply) -> RewriteProposal | 
 
 
 def proposal_as_it_is(_: RewriteRequest, reply: RewriteReply) -> RewriteProposal:
-    """What a reply proposes, in whatever language."""
+    """Return the query proposed by a reply, in any language."""
     return RewriteProposal(reply.query, reply.reason, reply.keywords, reply.strategy)

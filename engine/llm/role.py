@@ -79,7 +79,7 @@ class ChatRole:
     async def asked(
         self, inquiry: Inquiry[RequestT, ReplyT, ValueT], request: RequestT, trace: Trace = SILENT
     ) -> ValueT:
-        """What a usable reply says. Raises ``UnreadableReply``, and the ``ModelError`` of the last call that failed."""
+        """Return a usable reply. Raises ``UnreadableReply``, and the ``ModelError`` of the last call that failed."""
         return (await self.taken(inquiry, request, trace)).value
 
     async def taken(

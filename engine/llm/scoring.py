@@ -38,7 +38,7 @@ class Scorer:
     """A place among the calls that its server is given at the same time."""
 
     def chance(self, raw: float) -> float:
-        """P(relevant) that a score stands for as long as nobody has calibrated it: a share as it is, else its sigmoid.
+        """P(relevant) of a score until it is calibrated: a share as it is, else its sigmoid.
 
         Raises ``ModelError`` for a share outside of [0, 1].
         """
@@ -76,7 +76,7 @@ class ScoringReranker:
 class ScoringGrader:
     """Grades by scores (contract: :class:`engine.roles.Grader`), one passage a call so that none bears on another.
 
-    A verdict carries the raw score beside P(relevant). Raises the ``ModelError`` of the first passage that has no
+    A verdict carries the raw score besides P(relevant). Raises the ``ModelError`` of the first passage that has no
     score, ``TimeoutError`` where the trace's time runs out.
     """
 

@@ -1,7 +1,7 @@
-"""How much of a server's reply is read, and where it ends; ``counted.py`` looks at both while it arrives.
+"""Limit and end of reading a server's reply; ``counted.py`` watches both while it arrives.
 
-A model server is a program of somebody else's, and what it sends has no end of its own. Limits of time alone do not
-help: one line of a gigabyte takes a fast server seconds, and all that waits beside it minutes.
+A model server is a foreign program, and what it sends has no end of its own. Limits of time alone do not
+help: one line of a gigabyte takes a fast server seconds, and all that waits behind it minutes.
 """
 
 from __future__ import annotations
@@ -106,12 +106,12 @@ def watched_end() -> StreamEnd:
 
 
 def watched() -> StreamEnd | None:
-    """What watches the answers in this context."""
+    """Return the watcher of answers in this context."""
     return _watched.get()
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of ``text``, meant to err high: one for a Han character, a digit, a sign, or five Latin letters begun.
+    """Tokens of ``text``, meant to err high: one for a Han character, a digit, a sign, or up to five Latin letters.
 
     The tokenizers of current chat models give fewer for Chinese (about 0.7 a character) and for English (about 1.3 a
     word), so a prompt that fits by this count fits the model.

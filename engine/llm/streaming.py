@@ -125,7 +125,7 @@ async def streamed(
 
     A call that failed before its first piece is made once more; after it, a second answer behind half of a first one
     would be read as one text. A reply without words gets one more try and is then ``ModelError``; one that is not
-    supported or has no marker gets one, told by ``mend`` what is wrong, and is then taken as it is; without
+    supported or has no marker gets one, with ``mend`` saying what is wrong, and is then taken as it is; without
     ``fault_of`` any text will do. ``before`` is streamed in front of the first piece, and is no part of the answer.
     Raises ``ModelError.empty_reply`` where the model says nothing twice.
     """

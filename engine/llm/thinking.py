@@ -282,7 +282,7 @@ class ThinkingFilter:
         return True
 
     def _open_ended(self, mark: re.Match[str]) -> bool:
-        """Whether what has yet to come may show that a mark is quoted."""
+        """Return whether what has yet to come may show that a mark is quoted."""
         before = (self.text if self._state == "answer" else "") + self._held[: mark.start()]
         return mark.end() == len(self._held) and before[-1:] in _QUOTES
 
@@ -294,7 +294,7 @@ class ThinkingFilter:
 
 
 def _quoted(text: str, mark: re.Match[str], before: str = "") -> bool:
-    """Whether a mark stands alone inside quotation marks, which have not been closed on its line before."""
+    """Return whether a mark stands alone inside quotation marks, which have not been closed on its line before."""
     line = (before + text[: mark.start()]).rpartition("\n")[2]
     quote = line[-1:]
     closing = _QUOTES.get(quote)
@@ -302,7 +302,7 @@ def _quoted(text: str, mark: re.Match[str], before: str = "") -> bool:
 
 
 def _certain(text: str, at: int) -> int:
-    """How much of a text, which was read up to ``at``, is before what may be the beginning of a mark or of code."""
+    """Return how much of a text, read up to ``at``, precedes what may be the start of a marker or of code."""
     begun = _CODE_BEGUN.search(text, at)
     last = begun.start() if begun else len(text)
     for start in range(max(at, len(text) - _LONGEST), last):

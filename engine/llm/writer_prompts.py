@@ -1,4 +1,4 @@
-"""The conversation of a writer, versioned: rules, question with passages, and what a revision is told (AE-06).
+"""The conversation of a writer, versioned: rules, question with passages, and the request of a revision (AE-06).
 
 Pure functions that make LangChain messages; the writing step only sends what they made.
 """
@@ -72,7 +72,7 @@ def first_messages(request: GenerationRequest) -> tuple[BaseMessage, ...]:
 
 
 def revision_message(revision: Revision) -> HumanMessage:
-    """What the reviewer wants changed in the last answer, point by point."""
+    """List the reviewer's requested changes to the last answer, point by point."""
     from langchain_core.messages import HumanMessage
 
     points = [_point(place, item) for place, item in enumerate(revision.evaluation.suggestions, start=1)]

@@ -43,7 +43,7 @@ def with_scheme(address: str) -> str:
 
 
 def same_server(one: str, other: str) -> bool:
-    """Whether two addresses lead to one server, with or without scheme, login, usual port and a slash at the end."""
+    """Return whether two addresses are one server, with or without scheme, login, usual port and final slash."""
     schemes = [address.strip().rpartition("://")[0].lower() for address in (one, other)]
     try:
         return _place(one, schemes[1]) == _place(other, schemes[0])

@@ -1,4 +1,4 @@
-"""What a piece of work costs: calls and time."""
+"""Cost of work: calls and time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a piece of work costs."""
+    """Cost of work."""
 
     calls: int = 0
     """Of chat models."""

@@ -29,7 +29,7 @@ from engine.model.values import (
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a decision may look at: the rounds so far, the time spent, and how the last rewrite went."""
+    """Inputs of a decision: the rounds so far, the time spent, and the result of the last rewrite."""
 
     rounds: Sequence[Round]
     elapsed_s: float = 0.0
@@ -152,7 +152,7 @@ def passed_together(rounds: Sequence[Round], config: RunConfig) -> list[Passage]
 
 
 def outcome_of(decision: Decision | None, context: Context) -> Outcome:
-    """How a run that reached generation ended: a closed set apart from the reasons (SC-04, SC-07)."""
+    """Return the outcome of a run that reached generation: a closed set apart from the reasons (SC-04, SC-07)."""
     if not context.passages:
         return "abstained"
     if not context.verified:
@@ -175,7 +175,7 @@ def _suggestions(draft: Draft) -> int:
 
 
 def gate_warnings(config: RunConfig) -> tuple[RunWarning, ...]:
-    """What keeps the gate of ``config`` from being met by any result; nothing where it can be."""
+    """List why no result can meet the gate of ``config``; empty if one can."""
     if not declared(config.workflow).gated:
         return ()
     found = _of_count(config) if config.gate == "min_relevant" else _of_rate(config)

@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 def joined(thread: threading.Thread, limit_s: float = ENDING_S) -> bool:
-    """Wait for the end of a thread that was told to end; one that takes longer is left, which is logged."""
+    """Wait for a thread that was asked to end; one that takes longer is left, which is logged."""
     thread.join(limit_s)
     if thread.is_alive():
         _log.warning("thread %s did not end within %.0f s and is left", thread.name, limit_s)

@@ -1,4 +1,4 @@
-"""What judgements of one collection taught a grader, as a run applies it."""
+"""Lessons from one collection's judgements for a grader, as a run applies them."""
 
 from __future__ import annotations
 

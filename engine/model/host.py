@@ -1,4 +1,4 @@
-"""What the System page shows of this machine, as plain values; components draw these."""
+"""Machine facts of the System page as plain values; components draw these."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ModelDetails:
 
 @dataclass(frozen=True, slots=True)
 class PullStatus:
-    """How far the download of a model has come."""
+    """Progress of a model download."""
 
     name: str
     state: TaskState
@@ -142,7 +142,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class OfferedModels:
-    """What a provider's server lists, for pickers; ``fault`` says why nothing is listed."""
+    """Models listed by a provider's server, for pickers; ``fault`` says why there are none."""
 
     provider: str
     names: tuple[str, ...]

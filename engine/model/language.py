@@ -41,7 +41,7 @@ def sentences(text: str, *, whole: bool = False) -> list[str]:
 
 
 def same_wording(text: str) -> str:
-    """What questions have in common that are the same but for case and white space."""
+    """Return the form that questions share if only case and white space differ."""
     return " ".join(text.split()).casefold()
 
 

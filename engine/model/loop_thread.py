@@ -31,7 +31,7 @@ class LoopThread:
 
     @property
     def closed(self) -> bool:
-        """Whether the thread has ended and its loop is gone."""
+        """True if the thread has ended and its loop is gone."""
         return self._loop.is_closed() and not self._thread.is_alive()
 
     def submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
@@ -78,7 +78,7 @@ class LoopThread:
 
 
 class HasLoop(Protocol):
-    """What works on a loop that other threads wait for."""
+    """Object that works on a loop other threads wait for."""
 
     _loop: LoopThread
 
@@ -89,7 +89,7 @@ _Owner = TypeVar("_Owner", bound=HasLoop)
 def on_loop(
     work: Callable[Concatenate[_Owner, _P], Coroutine[Any, Any, _T]],
 ) -> Callable[Concatenate[_Owner, _P], _T]:
-    """Let a coroutine method run on the loop of its object, and block whoever calls it from another thread."""
+    """Run a coroutine method on the loop of its object, and block a caller from another thread."""
 
     @wraps(work)
     def waited_for(owner: _Owner, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -1,4 +1,4 @@
-"""What went wrong apart from any run, since when, and since when it is over."""
+"""Faults outside any run, with their start and end."""
 
 from __future__ import annotations
 

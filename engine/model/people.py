@@ -12,7 +12,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who acts, or a program that does so with a token."""
+    """A person who acts, or a program that does so with a token."""
 
     id: str
     """What records name them by: an e-mail address where the provider vouches for one."""
@@ -26,12 +26,12 @@ class Person:
 
     @property
     def author(self) -> str:
-        """What a run, a set or a judgement of theirs says of who made it."""
+        """Author recorded in their runs, sets and judgements."""
         return self.id
 
     @property
     def reads_all(self) -> bool:
-        """Whether no collection is kept from them."""
+        """True if no collection is kept from them."""
         return not self.hidden and self.collections is None
 
     @property
@@ -43,11 +43,11 @@ class Person:
         return f"{'+'.join(sorted(self.hidden))}|{only}"
 
     def may(self, least: Role) -> bool:
-        """Whether their role is at least this one."""
+        """Return whether their role is at least this one."""
         return ROLES.index(self.role) >= ROLES.index(least)
 
     def may_read(self, collection: str, called: str = "") -> bool:
-        """Whether they may read a collection; ``called`` is an alias or earlier name that it was asked for by."""
+        """Return whether they may read a collection; ``called`` is the alias or earlier name in the request."""
         if collection in self.hidden or called in self.hidden:
             return False
         return self.collections is None or collection in self.collections

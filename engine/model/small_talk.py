@@ -1,4 +1,4 @@
-"""Small talk: what is said to somebody rather than asked about something (Chinese and English)."""
+"""Small talk: what is said to a person rather than asked about something (Chinese and English)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LONGEST = 120
 
 
 def small_talk(question: str) -> SmallTalk | None:
-    """What kind of small talk a text is as a whole; None as soon as any clause of it asks or says something else.
+    """Return the kind of small talk a whole text is; None if any clause asks or states something else.
 
     Of several kinds the one that calls for an answer most: what the tool is, thanks, good-bye, a greeting.
     """
@@ -75,7 +75,7 @@ def without_small_talk(question: str) -> str:
 
 
 def _empty(clause: str) -> bool:
-    """Whether a clause says nothing but small talk, or nothing at all."""
+    """Return whether a clause says nothing but small talk, or nothing at all."""
     folded = unicodedata.normalize("NFKC", clause).strip()
     return not any(map(str.isalnum, folded)) or _kind_of(folded) is not None
 

@@ -155,7 +155,7 @@ class Subprocesses:
         atexit.register(self.close)
 
     def call(self, name: str, data: bytes, seconds: float, **arguments: Any) -> Any:
-        """What the function returns; blocks, and waits for a process before ``seconds`` begin.
+        """Return the function's result; blocks, and waits for a process before ``seconds`` begin.
 
         Raises the function's ``SourceError``; ``SourceError.timed_out`` after ``seconds``, even where code in C holds
         the process; ``SourceError.too_demanding`` where it broke down, ``SourceError.unreadable`` where none can be
@@ -212,7 +212,7 @@ class Subprocesses:
 
 
 def reply_of(function: Callable[..., Any], name: str, data: bytes, **arguments: Any) -> dict[str, Any]:
-    """What a function returns, or the error that a file deserves, as JSON holds it."""
+    """Return a function's result, or the error that a file deserves, as JSON."""
     try:
         return {"value": function(name=name, data=data, **arguments)}
     except SourceError as error:

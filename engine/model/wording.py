@@ -97,7 +97,7 @@ def _template(code: str, params: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Two values and what lies between them as text, with the digits that make it true: never ``0.70 → 0.69, 0.00``."""
+    """Two values and the sign between them as text, with the digits that make it true: never ``0.70 → 0.69, 0.00``."""
 
     before: str
     after: str
@@ -111,7 +111,7 @@ class Change:
 
 
 def direction_of(before: float, after: float) -> Literal[-1, 0, 1]:
-    """Whether a value rose (1), fell (-1) or stayed: the one rule for figures, chips and scorecards."""
+    """Return whether a value rose (1), fell (-1) or stayed: the one rule for figures, chips and scorecards."""
     moved = round(after - before, 9)
     return 0 if abs(moved) < NOTICEABLE else 1 if moved > 0 else -1
 

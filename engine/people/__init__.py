@@ -1,4 +1,4 @@
-"""Who uses the workbench and what they may do; without sign-in everybody is the one person at this machine."""
+"""People and their rights; without sign-in everybody is the one person at this machine."""
 
 from engine.model.people import ROLES, Person, Role
 from engine.people.acting import LOCAL, WORKBENCH, acting, acting_as, signing_in

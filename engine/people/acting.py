@@ -1,4 +1,4 @@
-"""Who is acting, in this thread or task: set at the doors of the process, read wherever it matters.
+"""Current user of this thread or task: set where a request enters the process, read wherever it matters.
 
 Without sign-in that is always :data:`LOCAL`. With it, a thread or task that no door has said anything of is refused:
 what is forgotten fails closed. Work handed to an event loop or to ``asyncio.to_thread`` carries the person along;
@@ -37,12 +37,12 @@ def require_sign_in(found: Callable[[], Person | None] | None) -> None:
 
 
 def signing_in() -> bool:
-    """Whether people have to sign in."""
+    """Return whether people have to sign in."""
     return _found is not None
 
 
 def acting() -> Person:
-    """Who is acting; raises ``NotSignedIn`` where that is not known."""
+    """Return the current user; raises ``NotSignedIn`` if unknown."""
     person = _acting.get()
     if person is not None:
         return person
@@ -56,7 +56,7 @@ def acting() -> Person:
 
 @contextmanager
 def acting_as(person: Person) -> Iterator[None]:
-    """Within this block, and in all that is begun in it, ``person`` acts."""
+    """Let ``person`` act within this block, and in all that is started in it."""
     before = _acting.set(person)
     try:
         yield

@@ -158,7 +158,7 @@ def _noting(
 
 
 def _named(on: tuple[str, ...], given: Mapping[str, Any], result: object) -> str:
-    """What a change was done to, in one line."""
+    """Name the object of a change in one line."""
     names = on or tuple(name for name in given if name != "self")[:1]
     found = [result if name == RESULT else _given(given, name) for name in names]
     return " · ".join(_shown(value) for value in found)

@@ -26,7 +26,7 @@ Limits = Mapping[str, frozenset[str]]
 
 
 class PeopleDatabase:
-    """What is kept of people; raises ``PeopleUnusable``. Safe from any thread, and from any process."""
+    """Database of people; raises ``PeopleUnusable``. Safe from any thread, and from any process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

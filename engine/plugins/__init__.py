@@ -1,4 +1,4 @@
-"""What a plug-in declares (:class:`Plugin`), and which there are: those next to the engine, and those of other wheels.
+"""Declaration of a plug-in (:class:`Plugin`), and discovery of those next to the engine and in other wheels.
 
 A declaration is imported by every start, so it imports what it needs in its functions. The core asks declarations
 and imports no plug-in.
@@ -59,7 +59,7 @@ _log = logging.getLogger(__name__)
 
 
 class Part:
-    """What a plug-in adds to an engine; ``engine.part`` hands it out."""
+    """Addition of a plug-in to an engine; returned by ``engine.part``."""
 
     def note(self, run_id: RunId, event: Event) -> None:
         """Take an event of a run of this process, in order; nothing else may be waited for."""
@@ -74,7 +74,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What an engine shares with its parts, and with no page."""
+    """Engine internals shared with its parts, and with no page."""
 
     faults: Any
     """``NotedFaults``."""
@@ -85,7 +85,7 @@ class Inside:
 
 
 class SignIn(Protocol):
-    """How people sign in, and how those who call are known."""
+    """Sign-in of people, and identification of callers."""
 
     def of_token(self, text: str) -> Person:
         """Who a bearer token stands for, with what is kept from them; blocks. Raises ``NotSignedIn``."""
@@ -177,7 +177,7 @@ def plugins() -> tuple[Plugin, ...]:
 
 
 def broken() -> dict[str, str]:
-    """Why plug-ins could not be loaded, by their names."""
+    """Return why plug-ins could not be loaded, by name."""
     return {name: why for name, why in _loaded().items() if isinstance(why, str)}
 
 
@@ -203,7 +203,7 @@ def room(parts: Sequence[Part]) -> Iterator[None]:
 
 
 def sign_in(engine: Any) -> SignIn | None:
-    """How people sign in at an engine from now on; None where they do not."""
+    """Set how people sign in at an engine from now on; None if they do not."""
     found = (plugin.sign_in(engine) for plugin in plugins() if plugin.sign_in is not None)
     return next((item for item in found if item is not None), None)
 
@@ -214,14 +214,14 @@ def panels(place: Place) -> list[Callable[..., Any]]:
 
 
 def executor_of(settings: Any, recipe: Any, blocks: int, at_once: int) -> Any:
-    """Who does the blocks of a job instead of threads of this process, as ``Plugin.executor`` says; None for these."""
+    """Return what runs the blocks of a job instead of this process's threads, from ``Plugin.executor``; else None."""
     offers = (plugin.executor for plugin in plugins() if plugin.executor is not None)
     made = (offer(settings, recipe, blocks, at_once) for offer in offers)
     return next((executor for executor in made if executor is not None), None)
 
 
 def job_of(name: str, kind: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """What a plug-in does jobs of a kind with; raises ``HostError.plugin_missing``."""
+    """Return a plug-in's handler for a kind of jobs; raises ``HostError.plugin_missing``."""
     for plugin in plugins():
         if plugin.name == name:
             return plugin.jobs[kind]

@@ -69,5 +69,5 @@ def _with_policy(current: dict[str, Any]) -> dict[str, Any]:
 
 
 def _faults(error: ValidationError | InvalidConfig) -> str:
-    """How many faults, or the setting out of range; never the stored text itself."""
+    """Count the faults, or name the setting out of range; never the stored text itself."""
     return f"{error.error_count()} faults" if isinstance(error, ValidationError) else error.field

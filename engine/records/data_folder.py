@@ -24,7 +24,7 @@ class DataFolder:
 
     @property
     def gone(self) -> bool:
-        """Whether it was deleted, moved or replaced since."""
+        """True if it was deleted, moved or replaced since."""
         return _identity(self._path) != self._identity
 
     def require(self) -> None:

@@ -1,4 +1,4 @@
-"""What the database and the file system say about the run records, as errors of our own."""
+"""Errors of the database and the file system on run records, as errors of our own."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def format_of(connection: sqlite3.Connection) -> int:
 
 
 def require_known(connection: sqlite3.Connection, steps: Steps, newer: Callable[[int, int], WorkbenchError]) -> None:
-    """Raise what ``newer`` makes of the format found and the one known, for a file of a later version."""
+    """Raise the error from ``newer`` for a file of a later version, with the format found and the one known."""
     found = format_of(connection)
     if found > len(steps):
         raise newer(found, len(steps))

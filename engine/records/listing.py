@@ -45,7 +45,7 @@ _TYPES = (str, str, str, str, str, str | None, str, int | float, int, int, str, 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a list shows of one run."""
+    """List entry of one run."""
 
     id: RunId
     question: str
@@ -79,7 +79,7 @@ class RunSummary:
 
 
 class Filters(TypedDict, total=False):
-    """What narrows a list of runs; the fields of :class:`Wanted`."""
+    """Filters of a list of runs; the fields of :class:`Wanted`."""
 
     before: str | None
     outcome: Outcome | None
@@ -93,7 +93,7 @@ class Filters(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which runs are asked for, newest first."""
+    """Request for runs, newest first."""
 
     limit: int
     before: str | None = None
@@ -118,7 +118,7 @@ class Wanted:
         return started_at, run_id
 
     def admits(self, summary: RunSummary) -> bool:
-        """Whether a run in memory is among those asked for; ``_narrowed`` says the same in SQL."""
+        """Return whether a run in memory is among those asked for; ``_narrowed`` says the same in SQL."""
         if self.place is not None and (summary.started_at, summary.id) >= self.place:
             return False
         if not self.reader.may_read(summary.searched or summary.collection, summary.collection):
@@ -204,7 +204,7 @@ def _note(item: RunSummary, notes: Mapping[RunId, AnswerNote], unchecked: Callab
 
 
 def _narrowed(database: Database, wanted: Wanted, shown: ColumnElement[Any]) -> Iterator[ColumnElement[bool]]:
-    """What :meth:`Wanted.admits` asks for, for the database."""
+    """Express :meth:`Wanted.admits` for the database."""
     if wanted.place is not None:
         yield tuple_(RUNS.c.started_at, RUNS.c.id) < tuple_(*(literal(clean(part)) for part in wanted.place))
     columns = {"outcome": shown, **{name: RUNS.c[name] for name in _EQUAL[1:]}}
@@ -229,7 +229,7 @@ def _narrowed(database: Database, wanted: Wanted, shown: ColumnElement[Any]) -> 
 
 
 def readable(connection: Connection, reader: Person) -> Iterator[ColumnElement[bool]]:
-    """What :meth:`Person.may_read` asks for, for the database."""
+    """Express :meth:`Person.may_read` for the database."""
     called = (func.coalesce(func.nullif(RUNS.c.searched, ""), RUNS.c.collection), RUNS.c.collection)
     if reader.hidden:
         yield from (not_(among(connection, name, reader.hidden)) for name in called)
@@ -238,7 +238,7 @@ def readable(connection: Connection, reader: Person) -> Iterator[ColumnElement[b
 
 
 def readable_runs(connection: Connection, run_ids: Sequence[RunId], reader: Person) -> set[RunId]:
-    """Those of the runs whose collection is not kept from somebody."""
+    """Those of the runs whose collection a person may read."""
     query = select(RUNS.c.id).where(among(connection, RUNS.c.id, run_ids), *readable(connection, reader))
     return {RunId(str(run_id)) for run_id in connection.scalars(query)}
 
@@ -271,7 +271,7 @@ _EVENTS = (
 
 
 def stored_run(connection: Connection, run_id: RunId, after_seq: int = 0) -> StoredRun:
-    """What is stored of a run above a sequence number; all of it where the run is not listed."""
+    """Return the stored part of a run above a sequence number; all of it if the run is not listed."""
     line = connection.execute(_LINE, {"run": run_id}).one_or_none()
     after = after_seq if line is not None else -1
     events = [data for (data,) in connection.execute(_EVENTS, {"run": run_id, "after": after}).all()]
@@ -286,7 +286,7 @@ def beginnings_of(connection: Connection, run_ids: Sequence[RunId]) -> list[str]
 
 
 def events_sound(database: Database, connection: Connection, run_id: RunId) -> bool:
-    """Whether the rows of a run can be read and begin as they should; says nothing about what they mean."""
+    """Return whether the rows of a run can be read and begin as they should; says nothing about what they mean."""
     readable = case((database.readable(EVENTS.c.data), 1), else_=0)
     started = case((EVENTS.c.kind == "run_started", 1), else_=0)
     query = select(func.count(), func.sum(readable), func.sum(started)).where(EVENTS.c.run_id == run_id)

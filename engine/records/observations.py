@@ -1,4 +1,4 @@
-"""What runs with a passed answer observed, as JSON Lines that survive a crash (AE-08)."""
+"""Observations from runs with a passed answer, as JSON Lines that survive a crash (AE-08)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Observations:
     """One file, one JSON object a line; any number of runs and processes may append to it at the same time.
 
     A record is written in one piece at the end of the file, wherever that is by then. Where the file does not end
-    with a newline, somebody died or ran out of disk while writing: that record is closed off by a newline first, so
+    with a newline, a writer died or ran out of disk: that record is closed off by a newline first, so
     it stays a line of its own, and no other record suffers.
     """
 

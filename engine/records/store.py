@@ -63,7 +63,7 @@ def log_fault(fault: WorkbenchError) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """What memory or database have of a run, from an event on."""
+    """Part of a run in memory or database, from an event on."""
 
     events: Events
     owner: str
@@ -168,7 +168,7 @@ class RunStore:
         return [event for event in events if event.seq > after_seq]
 
     def goes_on(self, run_id: str) -> bool:
-        """Whether a run has not ended, in this process or in another one that lives.
+        """Return whether a run has not ended, in this process or in another one that lives.
 
         Raises ``UnknownRun``, or ``RecordError`` where the database cannot be read.
         """
@@ -231,7 +231,7 @@ class RunStore:
         return self._tagged(run_id, tag_text(tag), add=False)
 
     def tags(self, reader: Person = LOCAL) -> dict[str, int]:
-        """How many runs that somebody may read have each tag, in alphabetical order.
+        """Count a person's readable runs by tag, in alphabetical order.
 
         Raises ``RecordError`` where the database is unreadable.
         """

@@ -67,7 +67,7 @@ def tags_of(connection: Connection, run_ids: Iterable[RunId]) -> Mapping[RunId, 
 
 
 def tag_counts(connection: Connection, narrowed: Iterable[ColumnElement[bool]] = ()) -> dict[str, int]:
-    """How many runs have each tag, by name; of those alone that ``narrowed`` lets through."""
+    """Count runs by tag; only those that ``narrowed`` lets through."""
     query = select(TAGS.c.tag, func.count()).group_by(TAGS.c.tag).order_by(TAGS.c.tag)
     if conditions := tuple(narrowed):
         query = query.where(TAGS.c.run_id.in_(select(RUNS.c.id).where(*conditions)))

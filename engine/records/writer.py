@@ -271,7 +271,7 @@ class _Buffered:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What of one run is to be written."""
+    """Part of a run to be written."""
 
     run_id: RunId
     events: tuple[Event, ...]
@@ -293,7 +293,7 @@ class Snapshot:
 
     @property
     def partial(self) -> tuple[TokenStreamed, ...]:
-        """What has been streamed since the last complete answer."""
+        """Text streamed since the last complete answer."""
         return open_tokens(self.events)
 
 
@@ -359,7 +359,7 @@ class RunBuffer:
             return commands
 
     def take(self, *, everything: bool) -> list[Snapshot]:
-        """What is due, or all that is not written; to be followed by :meth:`saved` or :meth:`failed`."""
+        """Take what is due, or all that is unwritten; follow with :meth:`saved` or :meth:`failed`."""
         with self._condition:
             now = self._now()
             taken = []
@@ -382,7 +382,7 @@ class RunBuffer:
                     del self._runs[snapshot.run_id]
 
     def failed(self) -> None:
-        """What was taken last is not on disk: it is due again."""
+        """Mark the last part taken as unwritten: it is due again."""
         with self._condition:
             for run in self._runs.values():
                 if run.saved < len(run.events):
@@ -411,7 +411,7 @@ class RunBuffer:
 
     @property
     def unwritten(self) -> int:
-        """How many runs have something that is not on disk."""
+        """Number of runs with unwritten parts."""
         with self._condition:
             return sum(run.due is not None for run in self._runs.values())
 

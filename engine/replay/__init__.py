@@ -1,4 +1,4 @@
-"""What a finished run would have done under other settings: pure replays over its record, without any call."""
+"""Results of a finished run under other settings: pure replays of its record, without any call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CallsNeeded", "Cost", "Gap", "State", "Step", "WhatIf", "replay_of",
 
 
 def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
-    """What ``record``'s question would have done under ``config``; calls nothing and changes nothing.
+    """Return what ``record``'s question would have done under ``config``; calls and changes nothing.
 
     Works on a record of any outcome: what it has is used, and where it ends, the path ends.
     """

@@ -1,4 +1,4 @@
-"""What other settings let in: passages that an answer would be written from although the run had held them back."""
+"""Passages let in by other settings: used in an answer although the run had held them back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Admitted:
 
     @property
     def unaccepted(self) -> bool:
-        """Whether no grader accepts it by the run's own bar."""
+        """True if no grader accepts it by the run's own bar."""
         return self.held_by in _UNACCEPTED
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def refused_given(record: RunRecord) -> tuple[PassageId, ...]:
 
 
 def needs_care(admits: Iterable[Admitted], right: Collection[PassageId] = ()) -> bool:
-    """Whether anything is let in that is not marked ``right``, or that no grader accepts."""
+    """Return whether anything is let in that is not marked ``right``, or that no grader accepts."""
     return any(item.unaccepted or item.passage.id not in right for item in admits)
 
 

@@ -1,4 +1,4 @@
-"""What changed between two answers, sentence by sentence."""
+"""Changes between two answers, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def answer_difference(a: RunRecord, b: RunRecord) -> tuple[SentenceDifference, .
 
 
 def _replaced(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> list[SentenceDifference]:
-    """A stretch where the answers differ: the most alike pair stands for a change, and what lies around it follows."""
+    """A stretch where the answers differ: the most similar pair stands for a change, and the rest follows around it."""
     pair = _most_similar(before, after)
     if pair is None:
         removed = [SentenceDifference("removed", item.text, "") for item in before]

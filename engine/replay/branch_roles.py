@@ -52,7 +52,7 @@ class BranchSteps:
         self._repeated: set[RoleName] = set()
 
     def __call__(self, node: str, round_index: int) -> Step | None:
-        """What takes the place of a node's own step."""
+        """Replace a node's own step."""
         stands = self._frozen(node, round_index)
         self._visits[node] += 1
         visits = {node: self._visits[node]}

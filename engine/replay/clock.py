@@ -1,4 +1,4 @@
-"""What a record tells of the time: it was part of the run, and no replay can turn it back."""
+"""Time in a record: it was part of the run, and no replay can turn it back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RecordedClock:
         return self._decisions.get(index)
 
     def decision_of_visit(self, node: str, visit: int) -> Decision | None:
-        """What a node decided at its visit of that number, counted from 1."""
+        """Return a node's decision at its visit of that number, counted from 1."""
         found = [item for item in self._record.decisions if item.node == node]
         return found[visit - 1] if 0 < visit <= len(found) else None
 
@@ -32,12 +32,12 @@ class RecordedClock:
         return self._rewrites.get(index - 1)
 
     def over(self, index: int) -> bool:
-        """Whether the deadline decided the round."""
+        """Return whether the deadline decided the round."""
         decision = self._decisions.get(index)
         return decision is not None and decision.reason == "deadline"
 
     def unreached(self, index: int) -> bool:
-        """Whether the round was decided without its grader."""
+        """Return whether the round was decided without its grader."""
         decision = self._decisions.get(index)
         return decision is not None and decision.reason == "grader_unavailable"
 
@@ -46,7 +46,7 @@ class RecordedClock:
         return self._decisions[index].comparisons[-1].value if self.over(index) else 0.0
 
     def ended_s(self, index: int) -> float:
-        """When the round and all before it had been searched and judged; 0 where another program took that time."""
+        """Return when the round and all before it were searched and judged; 0 for times of another program."""
         if self._imported:
             return 0.0
         ends = (
@@ -57,17 +57,17 @@ class RecordedClock:
         return max(ends, default=0.0) / 1000.0
 
     def answered_s(self) -> float:
-        """When the last answer was written."""
+        """Return when the last answer was written."""
         writing = self._flow.of_kind("answer")
         ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in writing)
         return max(ends, default=0.0) / 1000.0
 
     def cut_short(self, index: int) -> bool:
-        """Whether the deadline decided the round, or left a search or a verdict out of it."""
+        """Return whether the deadline decided the round, or left a search or a verdict out of it."""
         return self.over(index) or self.left_out(index)
 
     def visit_ended_s(self, node: str, visit: int) -> float:
-        """When a visit of a node, from 1, was over; 0 where it was never made."""
+        """Return the end of a node's visit, counted from 1; 0 if it never happened."""
         ends = (
             item.start_ms + (item.duration_ms or 0.0)
             for item in self._record.nodes
@@ -76,7 +76,7 @@ class RecordedClock:
         return max(ends, default=0.0) / 1000.0
 
     def left_out(self, index: int) -> bool:
-        """Whether the round lacks its search or a verdict for want of time, no matter what it was decided by.
+        """Return whether the round lacks its search or a verdict for want of time, no matter what it was decided by.
 
         What another program left ungraded says nothing of a time that it had no more.
         """

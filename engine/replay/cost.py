@@ -1,4 +1,4 @@
-"""What the steps of a run cost, by counting its calls and by the times that it measured itself."""
+"""Cost of a run's steps, from counted calls and the run's own times."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
 
 
 def unanswered(record: RunRecord, config: RunConfig) -> bool:
-    """Whether a chat model of ``config`` was called in the run and never replied: its calls tell no time."""
+    """Return whether a chat model of ``config`` was called in the run and never replied: its calls tell no time."""
     asked: dict[RoleName, bool] = {}
     for call in record.model_calls:
         if not call.built_in and call.role != "judge":
@@ -135,7 +135,7 @@ def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
 
 
 def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:
-    """How long a search was busy with scoring what it had found."""
+    """Return the time that a search spent scoring its results."""
     calls = [
         call
         for call in record.model_calls

@@ -136,7 +136,7 @@ class End:
     decisions: tuple[Decision, ...]
 
     def score(self, index: int) -> float:
-        """What routes a round of the quality-control loop; 0 in other workflows."""
+        """Score that routes a round of the quality-control loop; 0 in other workflows."""
         rounds = self.course.rounds
         check = rounds[index].quality if index < len(rounds) else None
         return check.routing_score if check else 0.0
@@ -195,7 +195,7 @@ class Driver:
 
 
 def picture_of(events: Sequence[Event], record: RunRecord, config: RunConfig) -> RunRecord:
-    """What has happened so far, folded as the events of any run are."""
+    """Fold the events so far, as for any run."""
     begun = RunStarted(
         run_id=_RUN, question=record.question, config=config, started_at="", attachments=record.attachments
     )

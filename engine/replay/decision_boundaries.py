@@ -1,4 +1,4 @@
-"""How far each single setting of a run can move before it ends differently, and the least move that mends it."""
+"""Range of each setting in which a run ends equally, and the smallest change that mends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run would have ended at every pair of two settings, equal neighbours put together."""
+"""Endings of a run over every pair of two settings, equal neighbours merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run went wrong: one label of a closed set, with the figures that single it out.
+"""Diagnosis of a run: one label of a closed set, with the figures that single it out.
 
 With labels (which passages were expected) the rules follow the expected passages through the run. Without, only what
 the run itself shows is named; where nothing passed, that leaves several causes, and none of them is picked.
@@ -50,7 +50,7 @@ _WRONG = frozenset({"answered_forced", "answered_unverified", "abstained"})
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What a run suffered from."""
+    """Diagnosis of a run."""
 
     failure: Failure
     figures: Mapping[str, float] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Diagnosis:
 
     @property
     def by_words(self) -> bool:
-        """Whether passages were refused by the built-in grader, which compares words."""
+        """True if passages were refused by the built-in grader, which compares words."""
         refused = self.failure == "grader_too_strict" and "unreadable" not in self.figures
         return self.grader == BUILTIN and (refused or self.figures.get("refused", 0) > 0)
 

@@ -1,4 +1,4 @@
-"""What a run made of each passage, where two runs differ and where they part: pure, without any call."""
+"""Outcome of each passage, the differences of two runs and where they part: pure, without any call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NOTICED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PassageOutcome:
-    """What became of one passage in one run."""
+    """Outcome of one passage in one run."""
 
     first_rank: int | None
     """Rank in round 0, from 1; None where that search did not find it."""
@@ -129,7 +129,7 @@ class PassageDifference:
 
     @property
     def notable(self) -> bool:
-        """Whether its use changed, or its rank while a run kept it; other ranks of dropped passages say nothing."""
+        """True if its use changed, or its rank while a run kept it; other ranks of dropped passages say nothing."""
         if self.move == "moved":
             return any(side is not None and side.kept for side in (self.a, self.b)) or self._use_differs
         return self.move != "same" or self._use_differs
@@ -142,7 +142,7 @@ class PassageDifference:
 
 @dataclass(frozen=True, slots=True)
 class VerdictDifference:
-    """A passage that both runs judged, and not alike."""
+    """A passage that both runs judged, with different verdicts."""
 
     passage: Passage
     flipped: bool
@@ -164,7 +164,7 @@ class RewritePair:
 
 @dataclass(frozen=True, slots=True)
 class ContextDifference:
-    """What the generators were given, by passage."""
+    """Contexts of two generators, by passage."""
 
     shared: tuple[PassageId, ...]
     gained: tuple[PassageId, ...]
@@ -201,7 +201,7 @@ class RoleCalls:
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """Run ``a`` beside run ``b``; *gained* and *added* is what only ``b`` has."""
+    """Run ``a`` compared with run ``b``; *gained* and *added* is what only ``b`` has."""
 
     a: RunRecord
     b: RunRecord
@@ -236,13 +236,13 @@ class RunDifference:
 
     @property
     def same_evidence(self) -> bool:
-        """Whether both saw, kept, judged, were given and cited the same; ranks included."""
+        """True if both saw, kept, judged, were given and cited the same; ranks included."""
         uses = all(_use(item.a) == _use(item.b) for item in self.passages)
         return uses and not self.verdicts and all(item.move == "same" for item in self.passages)
 
     @property
     def equal(self) -> bool:
-        """Whether nothing but times, calls and settings can differ."""
+        """True if nothing but times, calls and settings can differ."""
         return self.same_question and self.same_path and self.same_answer and self.same_evidence
 
 
@@ -361,7 +361,7 @@ def _context(a: RunRecord, b: RunRecord) -> ContextDifference:
 
 
 def _compared(old: Sequence[IdT], new: Sequence[IdT]) -> tuple[tuple[IdT, ...], tuple[IdT, ...], tuple[IdT, ...]]:
-    """What both have, what only the new one has, and what only the old one had."""
+    """Return what both have, what only the new one has, and what only the old one had."""
     shared = tuple(item for item in new if item in old)
     return shared, tuple(item for item in new if item not in old), tuple(item for item in old if item not in new)
 

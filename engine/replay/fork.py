@@ -36,7 +36,7 @@ class Branch:
 
     @property
     def first_query(self) -> str:
-        """What round 0 searches."""
+        """Query of round 0."""
         changed = self.fork.query if self.fork.round == 0 else ""
         return changed or self.parent.rounds[0].query
 
@@ -52,7 +52,7 @@ class Branch:
         return former | {name: hand_set(relevant) for name, relevant in self.fork.verdicts.items()}
 
     def same_model(self, role: RoleName) -> bool:
-        """Whether what this role said in the parent is what it would say here."""
+        """Return whether what this role said in the parent is what it would say here."""
         return self.config.models.of(role) == self.parent.config.models.of(role)
 
 
@@ -107,7 +107,7 @@ def branch_off(
 
 
 def takes_query(parent: RunRecord, round_index: int) -> bool:
-    """Whether the query of a round can be set by hand: a rewrite made it, or it is the question itself."""
+    """Return whether the query of a round can be set by hand: a rewrite made it, or it is the question itself."""
     made = {item.round + 1 for item in parent.rewrites}
     return (round_index in made) != (round_index == 0)
 
@@ -139,7 +139,7 @@ def fork_price(
     query: str = "",
     verdicts: Mapping[PassageId, bool] = _NO_VERDICTS,
 ) -> CallsNeeded:
-    """What :meth:`Engine.fork` would pay for beyond what is reused: the next step, and the rest at worst.
+    """Price :meth:`Engine.fork` beyond what is reused: the next step, and the rest at worst.
 
     After another query "next" is the most that its round can cost: passages judged before cost nothing. Raises as
     :func:`branch_off` does.
@@ -185,7 +185,7 @@ def _deep_enough(branch: Branch, own: int) -> tuple[Round, ...]:
 
 
 def _stands(decision: Decision, first: int, own: int) -> bool:
-    """Whether a decision is evidence of what a branch from round ``first`` does; ``own``: the parent's first one."""
+    """Return whether a decision shows what a branch from round ``first`` does; ``own``: the parent's first one."""
     return decision.round < first or (decision.round >= own and decision.reason not in _NEVER_ANSWERED)
 
 
@@ -219,7 +219,7 @@ def _probed_again(branch: Branch, outlook: WhatIf) -> int:
 
 
 def _unreached(branch: Branch, recorded: Round) -> int:
-    """How many passages below those recorded a search of the branch may bring."""
+    """Return how many further passages, below those recorded, a branch's search may bring."""
     parent, deeper = branch.parent, branch.config.fetch_k
     own = parent.fork is None or recorded.index >= parent.fork.round
     lists = Counter(name for item in recorded.candidates for name in (item.found_at or item.found_in or ("",)))

@@ -48,7 +48,7 @@ class FrozenRounds:
         """What the newest visit cost."""
 
     def __call__(self, node: str, round_index: int) -> Step | None:
-        """What takes the place of a node's own step; None from the branch's round on."""
+        """Replace a node's own step; None from the branch's round on."""
         if round_index >= self._fork.round:
             return None
 

@@ -1,4 +1,4 @@
-"""What the pass-rate gate cost a finished run in comparison with ``min_relevant`` (SC-05)."""
+"""Cost of the pass-rate gate for a finished run, compared with ``min_relevant`` (SC-05)."""
 
 from __future__ import annotations
 

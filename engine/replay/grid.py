@@ -57,7 +57,7 @@ def ordered(table: RunTable, chosen: Chosen) -> list[tuple[int, int]]:
 
 
 def is_recorded(table: RunTable, offered: list[tuple[int, int]]) -> bool:
-    """Whether this is what the generator was given, its token budget cutting at the same place."""
+    """Return whether this is what the generator was given, its token budget cutting at the same place."""
     count = len(table.context)
     rest = tuple(place for place, _ in offered[count:])
     return tuple(offered[:count]) == table.context and rest == table.cut
@@ -69,7 +69,7 @@ def paths(table: RunTable, grid: SettingsGrid) -> Paths:
 
 
 def at_once(table: RunTable, config: RunConfig) -> bool:
-    """Whether settings like ``config`` can be tried on this run in arrays; else each is replayed, a millisecond each.
+    """Return whether settings like ``config`` can be tried in arrays; else each is replayed, in a millisecond.
 
     The arrays model the fields named here and nothing else: a run or settings that give any other field a value of its
     own are replayed, so that a field that is new cannot be overlooked.
@@ -350,7 +350,7 @@ class _Sweep:
     # -- what the generator sees --------------------------------------------------------------------------------
 
     def _same_context(self, index: int, context: Words, where: BoolArray) -> BoolArray:
-        """Mark settings whose context is the recorded one: made of the same passages, each as the same round saw it."""
+        """Mark settings whose context is the recorded one: the same passages, each as the same round saw it."""
         table = self.table
         same = np.zeros(len(self.grid), dtype=np.bool_)
         if not (table.answered and self.same_generator and table.verified and table.context):

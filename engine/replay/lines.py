@@ -37,7 +37,7 @@ def numbers_of(name: WorkflowName) -> tuple[Column, ...]:
 
 
 def values_of(table: RunTable, config: RunConfig, name: Column) -> list[float]:
-    """List, ascending, every step of the slider, the config's own value, and the values beside which this run turns."""
+    """List, ascending, every step of the slider, the config's own value, and the values around which this run turns."""
     parameter = PARAMETERS[name]
     if parameter.whole:
         return [float(value) for value in range(int(parameter.low), int(parameter.high) + 1)]
@@ -76,7 +76,7 @@ def nearest(values: list[float], ends: IntArray, start: float, *, up: bool) -> i
 
 
 def share_of(name: Column, old: float, new: float) -> float:
-    """How far apart two values lie, as a share of the setting's range."""
+    """Return the distance of two values as a share of the setting's range."""
     parameter = PARAMETERS[name]
     return abs(new - old) / (parameter.high - parameter.low)
 

@@ -16,7 +16,7 @@ _WORD = 64
 
 
 def words_for(passages: int) -> int:
-    """How many words a mask of so many passages has; at least one."""
+    """Return the length in words of a mask of so many passages; at least one."""
     return max(1, -(-passages // _WORD))
 
 
@@ -59,11 +59,11 @@ def counted(masks: Words) -> IntArray:
 
 
 def any_of(masks: Words) -> BoolArray:
-    """Whether a mask has any passage: [S] of [words, S]."""
+    """Return whether a mask has any passage: [S] of [words, S]."""
     found: BoolArray = np.any(masks, axis=0)
     return found
 
 
 def column(mask: Words) -> Words:
-    """A mask [words] as one that stands beside masks [words, S]."""
+    """A mask [words] shaped to combine with masks [words, S]."""
     return mask[:, None]

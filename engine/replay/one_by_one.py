@@ -22,7 +22,7 @@ _MASKS = ("context", "kept_last")
 
 
 def one_by_one(table: RunTable, grid: SettingsGrid) -> Paths:
-    """What ``what_if`` says of each setting, as :class:`Paths`; a millisecond for each that the run can tell apart."""
+    """Return ``what_if`` of each setting as :class:`Paths`; a millisecond for each that the run can tell apart."""
     out = nowhere(table, len(grid))
     kinds = np.stack(_kinds(table, grid), axis=1)
     _, firsts, which = np.unique(kinds, axis=0, return_index=True, return_inverse=True)

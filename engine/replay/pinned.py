@@ -1,4 +1,4 @@
-"""What a change of settings does to the runs that somebody pinned: pure replays, nothing is called."""
+"""Effect of a settings change on pinned runs: pure replays, nothing is called."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PinnedChange:
 
 @dataclass(frozen=True, slots=True)
 class PinnedEffect:
-    """What happens to all of them."""
+    """Effect on all pinned runs."""
 
     changes: tuple[PinnedChange, ...]
     unknown: tuple[RunRecord, ...]

@@ -111,5 +111,5 @@ def _decided(event: Decided, flow: Flow, draft: int, checked: int) -> ReplayStep
 
 
 def _goes_on(former: ReplayStep, step: ReplayStep) -> bool:
-    """Whether ``step`` is a later moment of the same: verdict after verdict, and the decision that follows them."""
+    """Return whether ``step`` continues the same moment: verdict after verdict, and the decision that follows."""
     return (former.kind, former.round, former.draft) == (step.kind, step.round, step.draft)

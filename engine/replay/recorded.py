@@ -43,7 +43,7 @@ _UNSEEN = "\0unseen "
 
 
 class Evidence:
-    """What the record of a run tells, asked for by another config."""
+    """Evidence of a run's record for another config."""
 
     def __init__(self, record: RunRecord, config: RunConfig) -> None:
         self.record = record
@@ -60,16 +60,16 @@ class Evidence:
         }
 
     def same(self, role: RoleName) -> bool:
-        """Whether a role is played by the model that played it in the run."""
+        """Return whether a role is played by the model that played it in the run."""
         return self.config.models.of(role) == self.record.config.models.of(role)
 
     @cached_property
     def texts(self) -> dict[PassageId, tuple[str, str, str]]:
-        """What verdicts are about: an id may belong to another text after its source was ingested again."""
+        """Texts by verdict: an id may belong to another text after its source was ingested again."""
         return {item.passage.id: _text(item.passage) for own in self.record.rounds for item in own.candidates}
 
     def reaches(self, recorded: Round, limit: int) -> bool:
-        """Whether a recorded search tells as much as one of ``limit`` passages: it found them, or there were no more.
+        """Return whether a recorded search suffices for one of ``limit`` passages: it found them, or all there were.
 
         A round that the run took over from another one was searched by settings that are not known here. Another
         program is known to have asked for as many as its deepest search found, and may find more where asked for
@@ -125,7 +125,7 @@ class ReplayClock(RunClock):
         return 0.0 if late else float("inf")
 
     def over(self, course: Course) -> bool:
-        """Whether there was no time left to search the round to come."""
+        """Return whether there was no time left to search the round to come."""
         index = len(course.rounds)
         recorded = self._evidence.round(index)
         if recorded is None or recorded.searched:
@@ -162,7 +162,7 @@ class RecordedRetriever:
 
 
 def retrieved(recorded: Round, evidence: Evidence, limit: int) -> Retrieval:
-    """What a search of a round found, and placeholders for what a deeper one might keep."""
+    """Return the results of a round's search, with placeholders for what a deeper one might keep."""
     passages, config, depth = recorded.candidates[:limit], evidence.config, len(recorded.candidates)
     more = 0
     if not evidence.reaches(recorded, limit) and config.top_k > depth:
@@ -254,7 +254,7 @@ class RecordedGrader:
     def _as_recorded(
         self, index: int, passages: Sequence[Passage], kept: set[PassageId], trace: Trace
     ) -> list[Verdict]:
-        """What was judged then is judged, and what was left out is left out."""
+        """Judge what was judged then, and omit what was omitted."""
         evidence, recorded = self._evidence, self._evidence.record.rounds[index]
         probed = evidence.record.config.grade_probe
         left_out = {i.id for i in passages if i.id not in recorded.verdicts and (i.id in kept or probed)}
@@ -300,13 +300,13 @@ class RecordedSetJudge:
         return known
 
     def _by_words(self) -> bool:
-        """Whether words decide, by the rules that decided in the run."""
+        """Return whether words decide, by the rules that decided in the run."""
         grader = self._evidence.config.models.grader
         return not grader.chats and self._evidence.record.manifest.get("workbench") == __version__
 
 
 def undecided(course: Course, prices: CostModel) -> Unrecorded:
-    """What is missing to decide the newest round."""
+    """Return what is missing to decide the newest round."""
     judging = prices.grading * course.unknown
     seen = not course.unseen.get(len(course.rounds) - 1, 0)
     return Unrecorded("verdicts", judging) if seen else Unrecorded("candidates", prices.search + judging)
@@ -352,11 +352,11 @@ class RecordedRewriter:
         return next((item for item in said if item.input_hash == digest), None)
 
     def made(self, course: Course) -> Rewrite | None:
-        """What was recorded at this place."""
+        """Return what was recorded at this place."""
         return self._evidence.clock.rewrite_before(len(course.rounds))
 
     def gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
-        """Why the round after this one is not known; None where it is."""
+        """Explain why the round after this one is unknown; None if it is known."""
         if made is None:
             return "unrecorded"
         if not self._evidence.same("rewriter"):
@@ -400,17 +400,17 @@ class RecordedGenerator:
         return text
 
     def same_input(self, course: Course) -> bool:
-        """Whether the context that was just put together is the recorded one."""
+        """Return whether the context that was just put together is the recorded one."""
         return self._evidence.same("generator") and same_context(context_of(course), self._evidence.record.context)
 
 
 def context_of(course: Course) -> Context:
-    """What was put together for the generator, just now."""
+    """Return the context just assembled for the generator."""
     return next(event.context for event in reversed(course.events) if isinstance(event, ContextAssembled))
 
 
 def same_context(context: Context, given: Context | None) -> bool:
-    """Whether a context without a limit of tokens is the recorded one, cut at the same place."""
+    """Return whether a context without a limit of tokens is the recorded one, cut at the same place."""
     if given is None:
         return False
     count = len(given.passages)
@@ -420,5 +420,5 @@ def same_context(context: Context, given: Context | None) -> bool:
 
 
 def _text(passage: Passage) -> tuple[str, str, str]:
-    """What a verdict is about."""
+    """Return the text of a verdict."""
     return passage.text, passage.title, passage.section

@@ -1,4 +1,4 @@
-"""What a finished run would have done under other settings: its workflow, run again over what it recorded."""
+"""Replay of a finished run under other settings: its workflow, run again over its record."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 
 
 def retrieval_differs(recorded: RunConfig, config: RunConfig) -> bool:
-    """Whether ``config`` searches somewhere else than a run did, or in another way."""
+    """Return whether ``config`` searches somewhere else than a run did, or in another way."""
     if any(getattr(config, name) != getattr(recorded, name) for name in RETRIEVAL_SETTINGS):
         return True
     # A list by vectors only ends sooner; one that words had a part in may be in another order.
@@ -52,7 +52,7 @@ def retrieval_differs(recorded: RunConfig, config: RunConfig) -> bool:
 
 
 def unmeasured(record: RunRecord, config: RunConfig) -> bool:
-    """Whether ``config`` moves a threshold that an imported trace gives no scale for (TR-03)."""
+    """Return whether ``config`` moves a threshold that an imported trace gives no scale for (TR-03)."""
     origin, recorded = record.origin, record.config
     if origin is None:
         return False
@@ -62,7 +62,7 @@ def unmeasured(record: RunRecord, config: RunConfig) -> bool:
 
 
 class Replay:
-    """One what-if: the workflow's steps over recorded roles, and what came of them."""
+    """One what-if: the workflow's steps over recorded roles, and their result."""
 
     bounded = True
     """Whether counting passages below the record as failed and as passed bounds every decision both ways."""
@@ -90,7 +90,7 @@ class Replay:
         return self._result(follow(self.driver, course, flow.start, self.check, self._suppositions()))
 
     def _beginning(self) -> dict[str, Any]:
-        """The state before the first step; a branch, or another program, may have begun with a query of its own."""
+        """The state before the first step; a branch, or another program, may have started with a query of its own."""
         state, record = dict(self.module.initial_state(self.record.question)), self.record
         own = record.fork is not None or record.origin is not None
         return state | {"query": record.rounds[0].query} if own and record.rounds else state
@@ -103,7 +103,7 @@ class Replay:
     # -- what a workflow may have otherwise ---------------------------------------------------------------------
 
     def unknown_from_the_start(self) -> Gap | None:
-        """Why nothing of the path is known; None where its first round may be recorded."""
+        """Explain why no part of the path is known; None if its first round may be recorded."""
         if retrieval_differs(self.record.config, self.config):
             return "retrieval"
         return "unmeasured" if unmeasured(self.record, self.config) else None
@@ -134,7 +134,7 @@ class Replay:
         """Put back, after a visit, what of its result must be as the record has it."""
 
     def context_known(self, gap: Gap) -> bool:
-        """Whether what was put together last is what the generator would be given, where the path is open."""
+        """Return whether what was put together last is what the generator would be given, where the path is open."""
         return True
 
     def deadline_s(self, config: RunConfig) -> float:
@@ -149,11 +149,11 @@ class Replay:
     # -- while it runs ------------------------------------------------------------------------------------------
 
     def _suppositions(self) -> tuple[Verdict, ...]:
-        """What a missing verdict may be: a "no" without doubt passes where even P(relevant) = 0 does."""
+        """Return the possible values of a missing verdict: a certain "no" passes where even P(relevant) = 0 does."""
         return (NO, YES, UNREADABLE) if self.config.models.grader.chats else (NO, YES)
 
     def compare(self, course: Course) -> None:
-        """Whether the newest round is the recorded one: the same passages kept, judged as far as they were then."""
+        """Return whether the newest round is the recorded one: the same passages kept, judged as far as then."""
         place = len(course.rounds) - 1
         if course.compared == place or place < 0:
             return
@@ -218,13 +218,13 @@ class Replay:
         return self._made(prefix, ends, "generation" if self._last(stopped) else "needs_calls", outcome, missing)
 
     def _last(self, end: End) -> bool:
-        """Whether all that is missing is the answer."""
+        """Return whether all that is missing is the answer."""
         if end.missing is None or end.missing.path_known is not None:
             return end.missing is not None and bool(end.missing.path_known)
         return self.driver.flow.ends(end.course.node) and end.missing.gap in ("answer", "verdicts")
 
     def _undecided(self, ends: Sequence[End], turn: int) -> WhatIf:
-        """What is missing decides where the run goes from here."""
+        """Decide the path from here by what is missing."""
         course = ends[0].course.copy()
         course.cost, course.state = course.marks[turn]
         prefix = self._until(course, turn)
@@ -309,7 +309,7 @@ class Replay:
         )
 
     def _note(self, picture: RunRecord, answer: str, outcome: Outcome | None) -> AnswerNote:
-        """What is to be said of the answer that stands: the run's own note, or an earlier draft's."""
+        """Return the note on the answer that stands: the run's own, or an earlier draft's."""
         if not answer or answer == self.record.answer:
             return self.record.answer_note if answer else ""
         return noted(replace(picture, origin=self.record.origin), outcome).answer_note
@@ -325,7 +325,7 @@ class _Prefix:
 
     @property
     def context_is_new(self) -> bool:
-        """Whether nothing was searched since the generator's input was put together."""
+        """True if nothing was searched since the generator's input was put together."""
         kinds = [type(event) for event in self.events if isinstance(event, ContextAssembled | Retrieved)]
         return bool(kinds) and kinds[-1] is ContextAssembled
 

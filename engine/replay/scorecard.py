@@ -1,4 +1,4 @@
-"""What every rewrite of a run was worth: pure reading of a finished or a running record."""
+"""Benefit of every rewrite of a run: pure reading of a finished or a running record."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def scorecard(record: RunRecord) -> tuple[RewriteScore, ...]:
 def distance_between(question: str, query: str) -> float:
     """1 minus the Jaccard overlap of the two texts' character pairs, after NFKC and without case, space and marks.
 
-    No embedding of a query is stored, and pairs of characters treat both languages alike. 0 where both are the same.
+    No embedding of a query is stored, and pairs of characters treat both languages equally. 0 where both are the same.
     """
     one, other = _pairs_of(question), _pairs_of(query)
     together = one | other

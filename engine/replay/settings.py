@@ -186,7 +186,7 @@ class Paths:
 
     @property
     def steps(self) -> IntArray:
-        """Gradings, rewrites and generations, whoever does them."""
+        """Gradings, rewrites and generations by every role."""
         return self.calls + self.built_in_calls
 
     @property
@@ -200,7 +200,7 @@ class Paths:
 
 
 def nowhere(table: RunTable, size: int) -> Paths:
-    """Paths of which nothing is known yet: every setting needs calls."""
+    """Paths that are still unknown: every setting needs calls."""
 
     def codes(value: int) -> IntArray:
         return np.full(size, value, dtype=np.int64)

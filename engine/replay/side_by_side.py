@@ -60,7 +60,7 @@ def side_by_side(records: Sequence[RunRecord]) -> SideBySide:
 
 
 def shared_time(records: Sequence[RunRecord]) -> bool:
-    """Whether each of several finished runs was under way while another one of them was."""
+    """Return whether each of several finished runs was under way while another one of them was."""
     began = [datetime.fromisoformat(item.started_at) for item in records]
     ended = [start + timedelta(milliseconds=item.duration_ms) for start, item in zip(began, records, strict=True)]
     places = range(len(records))

@@ -79,7 +79,7 @@ class RoundTable:
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """What one run tells about any settings; built by :func:`run_table`."""
+    """Facts of one run for any settings; built by :func:`run_table`."""
 
     run_id: RunId
     config: RunConfig
@@ -248,7 +248,7 @@ class _Layout:
         return shown, tuple(self.place[name] for name in given.cut)
 
     def plain(self) -> bool:
-        """Whether the evidence is what one unbranched run under one config leaves: one readable verdict a passage."""
+        """Return whether the evidence is of one unbranched run under one config: one readable verdict a passage."""
         record = self.record
         if not workflow(record.workflow).on_grid or record.fork is not None:
             return False
@@ -274,13 +274,13 @@ class _Layout:
         return True
 
     def _queries_are_new(self) -> bool:
-        """Whether no rewrite of another program repeats a query, which the loop would have refused."""
+        """Return whether no rewrite of another program repeats a query, which the loop would have refused."""
         tried = [normalised_query(text) for text in (self.record.question, *(own.query for own in self.record.rounds))]
         made = tried[2:]
         return all(query and query not in tried[: place + 2] for place, query in enumerate(made))
 
     def _hash_again(self, index: int) -> bool:
-        """Whether the rewriter's input of this round can be made again: else no other one can be compared."""
+        """Return whether the rewriter's input of this round can be made again: else no other one can be compared."""
         record, after = self.record, self.clock.rewrite_before(index + 1)
         if after is None:
             return True

@@ -1,4 +1,4 @@
-"""What a what-if says: how far the path is known, what is missing, and what knowing more would cost."""
+"""Results of a what-if: the known part of the path, what is missing, and the cost of knowing more."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _REWRITING: frozenset[Reason] = frozenset({"below_gate", "low_quality", "answer_
 
 @dataclass(frozen=True, slots=True)
 class CallsNeeded:
-    """What the next step would cost, and the rest of the run at worst; both nothing where all is known."""
+    """Cost of the next step, and of the rest at worst; both zero if all is known."""
 
     next: Cost = Cost()
     worst: Cost = Cost()
 
     def without_times(self) -> CallsNeeded:
-        """The same where chat models are called whose calls told no time."""
+        """The same where chat models are called whose calls had no times."""
         first, worst = (replace(item, seconds=None) if item.calls else item for item in (self.next, self.worst))
         return CallsNeeded(first, worst)
 

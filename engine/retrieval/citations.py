@@ -48,7 +48,7 @@ class StreamedCitations:
         self._removed: list[str] = []
 
     def feed(self, piece: str) -> str:
-        """What can go out now that ``piece`` has arrived; may be nothing."""
+        """Return the text that can be sent now that ``piece`` has arrived; may be empty."""
         self.raw += piece
         self._sentence += piece
         made = ""
@@ -108,12 +108,12 @@ class StreamedCitations:
         return "".join(pieces) + (rest.lstrip(" \t") if bare else rest)
 
     def _names_source(self, marker: Marker) -> bool:
-        """Whether a footnote says nothing but where it is from, as the page does."""
+        """Return whether a footnote says nothing but where it is from, as the page does."""
         number = int(marker.parts[0])
         return 1 <= number <= len(self._passages) and _names(marker.note or "", self._passages[number - 1])
 
     def _bound(self, part: str, place: int) -> str:
-        """What stands in the answer for one part of the marker at this place of its sentence."""
+        """Return the text in the answer for one part of the marker at this place of its sentence."""
         if not part.isdigit() or not 1 <= int(part) <= len(self._passages):
             self._removed.append(f"[{part}]")
             return ""
@@ -122,7 +122,7 @@ class StreamedCitations:
 
 
 def resolve(text: str, passages: Sequence[Passage]) -> ResolvedAnswer:
-    """A whole answer at once; the same that comes of its pieces, however it is cut."""
+    """A whole answer at once; equal to that from its pieces, however it is cut."""
     streamed = StreamedCitations(passages)
     streamed.feed(text)
     streamed.finish()
@@ -136,7 +136,7 @@ def cited(marker: int, passage: Passage) -> Citation:
 
 
 def _names(note: str, passage: Passage) -> bool:
-    """Whether a footnote says nothing but where it is from."""
+    """Return whether a footnote says nothing but where it is from."""
     said = _folded(re.sub(LABEL + r"\d{0,3}", "", note))
     names = [
         _folded(name) for name in (passage.source, passage.source.rpartition(".")[0], passage.title, passage.section)

@@ -1,4 +1,4 @@
-"""What the generator is given beside passages: the graph by importance and tables, all within one budget (GH-06).
+"""Context of the generator besides passages: the graph by importance, and tables, in one budget (GH-06).
 
 Pure; one function makes the whole context of a run of graph + vector retrieval. Passages are cut to the sentences that
 bear on the question; what is cut stays in the record, so that a page can show it, and a citation still points to the
@@ -112,7 +112,7 @@ def assembled(
     left = budget - graph.tokens - sum(item.tokens for item in table_parts if item.given)
     given, passage_parts = _passages(wanted.passages, sizes, left)
     if not given and not given_tables:
-        # Nothing that an answer could rest on: what the graph says beside it is given to no one.
+        # Nothing that an answer could rest on: what the graph adds is then given to no one.
         return Assembled(Context((), token_budget=budget, parts=table_parts), (), ())
     parts = (*_graph_parts(graph, left_out), *table_parts, *passage_parts)
     context = Context(
@@ -286,7 +286,7 @@ def refined(
     the question.
 
     At least the best sentence of each passage is kept, and a heading with what stands under it. A passage of one
-    sentence, or in another language than the question, is left whole: what bears could not be told. Passages of which
+    sentence, or in another language than the question, is left whole: relevance cannot be decided. Passages where
     nothing is cut are left out of the result.
     """
     asking = asking_of(question)
@@ -302,7 +302,7 @@ def refined(
 
 
 def given_text(passage: Passage, cut: Mapping[PassageId, tuple[Sentence, ...]]) -> str:
-    """What is given of a passage: its kept sentences, or all of it where nothing was cut."""
+    """Return the given text of a passage: its kept sentences, or all of it if nothing was cut."""
     if passage.id not in cut:
         return passage.text
     return "".join(item.text for item in cut[passage.id] if item.kept).strip()

@@ -82,7 +82,7 @@ async def community_vectors(
 ) -> Vector:
     """One vector a community, shape (n, dim), of unit length.
 
-    A summary made of sentences of its passages lies where these lie: the mean of their stored vectors. A bundled model
+    A summary of sentences of its passages is placed where these are: the mean of their stored vectors. A bundled model
     would embed hundreds of such summaries for minutes. What a chat model or a person wrote is embedded, unless its
     vector came with the samples.
     """

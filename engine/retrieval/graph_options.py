@@ -16,7 +16,7 @@ _GRAPH, _ORDER, _CONTEXT = N_("Graph"), N_("Order"), N_("Context")
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions(Options):
-    """What each stage goes by: graph, order, context (GH-01, GH-02, GH-04, GH-06); one threshold a stage."""
+    """Options of each stage: graph, order, context (GH-01, GH-02, GH-04, GH-06); one threshold a stage."""
 
     tables_only: bool = switch(
         N_("Attached tables alone"),

@@ -139,6 +139,6 @@ def _passage(passage_id: PassageId, led: Mapping[str, float]) -> GraphPassage:
 
 
 def _shares(relationships: Sequence[Relationship]) -> dict[str, float]:
-    """What each relationship lets through, in [LEAST_SHARE, 1], by its weight against the heaviest."""
+    """Return the share that each relationship passes on, in [LEAST_SHARE, 1], by its weight against the heaviest."""
     heaviest = max((item.weight for item in relationships), default=1.0) or 1.0
     return {item.id: LEAST_SHARE + (1.0 - LEAST_SHARE) * min(1.0, item.weight / heaviest) for item in relationships}

@@ -69,7 +69,7 @@ class GraphSearch:
         self._info = info
 
     async def entities(self, request: ModeRequest, near: Near) -> GraphPart:
-        """List ``local``: entities that query or question name, and what lies up to ``hops`` around them.
+        """List ``local``: entities that query or question name, and those up to ``hops`` around them.
 
         Where none is named, those of the best passages by vectors, where these are searched too.
         """
@@ -170,5 +170,5 @@ def descending(found: Sequence[Found]) -> tuple[Found, ...]:
 
 
 def _seeding(passages: Sequence[PassageId], best: Mapping[PassageId, float]) -> float:
-    """How surely an entity of passages found is meant: by the most similar of them."""
+    """Return how certainly an entity of retrieved passages is meant: by the most similar of them."""
     return round(LINK_SCORES["passage"] * max((best[name] for name in passages if name in best), default=0.0), 6)

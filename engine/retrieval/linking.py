@@ -1,4 +1,4 @@
-"""Which names of a graph stand in a text: the longest first, Latin ones as whole words. Pure (GH-02)."""
+"""Graph names in a text: the longest first, Latin ones as whole words. Pure (GH-02)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _matches(folded: str, names: Mapping[str, tuple[str, ...]]) -> Iterator[tupl
 
 
 def _boundary(text: str, place: int) -> bool:
-    """Whether a name may begin or end here: never inside a word of a script with spaces."""
+    """Return whether a name may begin or end here: never inside a word of a script with spaces."""
     if place in (0, len(text)):
         return True
     return not (_LATIN.match(text[place - 1]) and _LATIN.match(text[place]))

@@ -1,4 +1,4 @@
-"""What a search in one of the modes is asked for, and what it gives (GH-02)."""
+"""Request and results of a search in one of the modes (GH-02)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.roles import StoredPassage
 
 @dataclass(frozen=True, slots=True)
 class QueryLook:
-    """What of the graph stands in a query, and which modes could do their work here."""
+    """Graph names in a query, and the modes that could work on it."""
 
     entities: tuple[str, ...] = ()
     """As they stand in the query."""

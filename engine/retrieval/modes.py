@@ -26,7 +26,7 @@ GRAPH_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What became of one list."""
+    """Result of one list."""
 
     list: RetrievalList
     found: tuple[Found, ...] = ()
@@ -56,7 +56,7 @@ class ModeSearch:
         return await self._open_graphs().describe(self._collection) if self._open_graphs else None
 
     async def manifest(self, mode: Mode) -> dict[str, str]:
-        """What a record says of the graph that a mode may search."""
+        """Return a record's description of the graph that a mode may search."""
         if mode == "bypass":
             return {}
         try:
@@ -126,7 +126,7 @@ class ModeSearch:
     async def _of_graph(
         self, lists: Sequence[RetrievalList], request: ModeRequest, near: Near, left_s: Callable[[], float]
     ) -> list[_Part]:
-        """Run both searches of the graph at once, or return what kept them from being begun."""
+        """Run both searches of the graph at once, or return why they could not start."""
         try:
             async with asyncio.timeout(_share(left_s)):
                 info = await self.describe()
@@ -147,11 +147,11 @@ class ModeSearch:
         return list(await asyncio.gather(*(one(name) for name in lists)))
 
     def _stale(self, info: GraphInfo) -> bool:
-        """Whether the collection has changed since its graph was built."""
+        """Return whether the collection has changed since its graph was built."""
         return bool(info.fingerprint) and info.fingerprint != self._fingerprint
 
     def _state_of(self, info: GraphInfo, name: RetrievalList) -> tuple[ModeNote, ...]:
-        """What is to be said of a graph that is searched all the same."""
+        """Return the warning on a graph that is searched nevertheless."""
         if not info.finished:
             return (ModeNote("graph_unfinished", name),)
         return (ModeNote("graph_stale", name),) if self._stale(info) else ()
@@ -200,7 +200,7 @@ async def _alone(part: Awaitable[_Part]) -> list[_Part]:
 
 
 def _found_by(near: asyncio.Task[_Part] | None) -> Near:
-    """What the vectors found, waited for only by whoever needs it."""
+    """Return the vector results, awaited only by those who need them."""
 
     async def found() -> tuple[Found, ...]:
         # Shielded: a graph that is given up must not take the vectors with it.

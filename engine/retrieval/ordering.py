@@ -1,7 +1,7 @@
 """The order of graph + vector retrieval: lists made one, duplicates and freshness seen to, reranked (GH-04).
 
 Pure, and the same for the engine and every what-if. Order of the stages: :func:`order` fuses the lists of a mode, ranks
-what came of it and gates; where a mode calls for it, :func:`rescored` takes the scores of a reranker for the passages
+results and gates; where a mode calls for it, :func:`rescored` takes the scores of a reranker for the passages
 that :func:`rerank_window` names, and gates again.
 """
 
@@ -59,7 +59,7 @@ Lists = Mapping[RetrievalList, Sequence[Found]]
 
 
 def reranks(mode: Mode, config: RunConfig) -> bool:
-    """Whether passages are reranked in this mode."""
+    """Return whether passages are reranked in this mode."""
     wanted = graph_options(config).rerank
     return wanted == "always" or (wanted == "by_mode" and mode in RERANKED_MODES)
 
@@ -98,7 +98,7 @@ def rank_results(candidates: Sequence[Candidate], config: RunConfig) -> tuple[Ca
         newer = options.freshness_weight * fresh.get(item.passage.id, 0.0)
         return -round(SLOPE / (SLOPE + place) + newer, _DIGITS)
 
-    # The sort is stable: what scores alike keeps its place among the fused.
+    # The sort is stable: equal scores keep their order among the fused.
     ranked = [
         replace(item, freshness=fresh.get(item.passage.id), duplicate_of=None)
         for _, item in sorted(enumerate(candidates), key=score)
@@ -161,7 +161,7 @@ def _weights(lists: Lists, config: RunConfig) -> dict[RetrievalList, float]:
 
 
 def _depth(name: RetrievalList, config: RunConfig) -> int | None:
-    """How many of a list count; None: all, for what was attached is always graded (GH-05)."""
+    """Return how many of a list count; None for all, since attachments are always graded (GH-05)."""
     return None if name == "attachment" else config.fetch_k
 
 

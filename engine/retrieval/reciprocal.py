@@ -22,7 +22,7 @@ LEAST_DEPTH = 20
 
 
 def search_depth(limit: int) -> int:
-    """How many hits a list that words have a part in is made of, where ``limit`` are asked for."""
+    """Return the length of a list that words contribute to when ``limit`` hits are requested."""
     return max(limit, LEAST_DEPTH)
 
 

@@ -49,7 +49,7 @@ class CollectionRetriever:
         self._collection = collection
         self._calibration = calibration
         others = tuple(kind for kind in collection.kinds if kind != "graph")
-        # Entity notes repeat in a line each what other sources tell: beside these they would only take their places.
+        # Entity notes repeat in a line each what other sources say: next to these they would only take their places.
         self.within: Within = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
         self._queries: dict[str, Vector] = {}
         self._embedding: dict[str, asyncio.Lock] = {}
@@ -80,12 +80,12 @@ class CollectionRetriever:
 
     @property
     def parts(self) -> tuple[PassageReader, Embedder, CollectionInfo, Calibration]:
-        """What it works with, for whoever puts scores to the test."""
+        """Parts for tests of the scores."""
         return self._store, self._embedder, self._collection, self._calibration
 
     @property
     def manifest(self) -> dict[str, str]:
-        """What a record says of the collection that was searched, and how."""
+        """Description of the searched collection and of the search, for a record."""
         info = self._collection
         # Passages were cut by the rules of when they were written, a query is by those of now.
         cut = {} if self._method == "vector" else {"passage_words": info.segmenting, "query_words": SEGMENTING}
@@ -117,7 +117,7 @@ class CollectionRetriever:
         return await self._search(query, limit, Within(kinds=(kind,)))
 
     async def has_summaries(self) -> bool:
-        """Whether the collection has summaries of its sources, which a hierarchical search begins with."""
+        """Return whether the collection has summaries of its sources, which a hierarchical search begins with."""
         return self._collection.summaries > 0
 
     async def search_sections(self, query: str, limit: int) -> SectionRetrieval:

@@ -80,7 +80,7 @@ def shipped_vectors(model_slug: str) -> dict[str, Vector]:
 
 
 def text_key(text: str) -> str:
-    """What names a text in a vector file: half of its SHA-256."""
+    """Return the key of a text in a vector file: half of its SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

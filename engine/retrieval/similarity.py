@@ -1,7 +1,7 @@
 """Similarity that means the same for every model, language and store (SC-09).
 
 Cosines of many embedding models live in a narrow band that shifts with the language. Anchors, short passages on
-scattered everyday subjects, show where "unrelated" lies for one query; what lies above is stretched over [0, 1].
+scattered everyday subjects, mark the score of "unrelated" for one query; scores above it are stretched over [0, 1].
 """
 
 from __future__ import annotations

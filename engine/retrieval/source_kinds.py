@@ -1,4 +1,4 @@
-"""What each kind of source of a collection is, and how it is searched (QL-03)."""
+"""Source kinds of a collection, and how each is searched (QL-03)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SourceKinds:
         return tuple(kind for kind in SOURCE_KINDS if kind in there)
 
     async def manifest(self) -> dict[str, str]:
-        """What a record says of the kinds: which the collection has, and whether a graph is searched."""
+        """Return a record's description of the kinds: those of the collection, and whether a graph is searched."""
         kinds = await self.kinds()
         said = {"source_kinds": ",".join(kinds)}
         if "graph" in kinds:

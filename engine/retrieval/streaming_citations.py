@@ -23,7 +23,7 @@ class AttachedAnswer(ResolvedAnswer):
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What the markers of a sentence are held against."""
+    """Basis for checking the markers of a sentence."""
 
     sentence: str
     clauses: tuple[str, ...]
@@ -96,7 +96,7 @@ class AttachingCitations(StreamedCitations):
 
 
 def attached(text: str, passages: Sequence[Passage], tables: Sequence[Attachment] = ()) -> AttachedAnswer:
-    """A whole answer at once; the same that comes of its pieces, however it is cut."""
+    """A whole answer at once; equal to that from its pieces, however it is cut."""
     attaching = AttachingCitations(passages, tables)
     attaching.feed(text)
     attaching.finish()
@@ -104,7 +104,7 @@ def attached(text: str, passages: Sequence[Passage], tables: Sequence[Attachment
 
 
 def support_of(sentence: str, shown: Shown) -> float | None:
-    """How far a passage bears a sentence out where that is surely too little; None where it may be enough.
+    """Return a passage's support of a sentence if it is surely too low; None if it may suffice.
 
     Too little is a share of its words under ``FOREIGN_TO``, or one under ``BORNE_OUT`` with a figure that the passage
     does not have: other words may say the same, another number does not. Another language is believed.

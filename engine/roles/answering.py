@@ -135,7 +135,7 @@ class Distiller(Protocol):
     """Says in one or two sentences what an answer claims, to be remembered (DL-06).
 
     Contract (tests/contracts/test_distiller.py): in the question's language, from the sentences given alone, with their
-    markers; streams nothing; never blank. Whoever keeps the claim checks it: a model may add what no source says.
+    markers; streams nothing; never blank. The caller checks the claim: a model may add what no source says.
     """
 
     @property

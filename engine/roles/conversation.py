@@ -1,4 +1,4 @@
-"""What stands between the lines of a writer's conversation: the request and the revisions as values (AE-06).
+"""Values behind a writer's conversation: the request and the revisions (AE-06).
 
 A chat model is sent the text of the messages alone; a writer without a model reads these values from them.
 """
@@ -22,7 +22,7 @@ REVISION = "revision"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a revision begins from."""
+    """Starting point of a revision."""
 
     answer: str
     evaluation: Evaluation

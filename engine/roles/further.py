@@ -28,7 +28,7 @@ class LongTermMemory(Protocol):
         """Every memory, passed and failed, newest first."""
 
     async def forget(self, memory_id: str) -> bool:
-        """Whether there was one to forget."""
+        """Return whether there was one to forget."""
 
 
 class WebSearch(Protocol):

@@ -36,7 +36,7 @@ class ReadRelationship:
 
 @dataclass(frozen=True, slots=True)
 class PassageGraph:
-    """What was read in one passage."""
+    """Graph of one passage."""
 
     passage: PassageId
     text_hash: str
@@ -145,7 +145,7 @@ class GraphStore(Protocol):
     async def rename(self, collection: str, new_name: str) -> None: ...
 
     async def drop(self, collection: str) -> bool:
-        """Whether there was one."""
+        """Return whether there was one."""
 
     async def close(self) -> None: ...
 
@@ -167,7 +167,7 @@ class Extractor(Protocol):
 
     @property
     def unreadable(self) -> tuple[PassageId, ...]:
-        """Passages of which nothing could be read because of the reply, of all calls so far."""
+        """Passages unread because of an unreadable reply, of all calls so far."""
 
     async def summarise(
         self, entities: Sequence[Entity], relationships: Sequence[Relationship], passages: Sequence[StoredPassage]

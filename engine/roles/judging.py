@@ -27,11 +27,11 @@ class JudgeRequest:
 
     @property
     def judgeable(self) -> bool:
-        """Whether there is anything to judge the answer by."""
+        """True if there is anything to judge the answer by."""
         return bool(self.answer.strip()) and bool(self.passages or self.gold_answers)
 
     def digest(self) -> str:
-        """Name what is shown beside question and answer, and how it is asked about: 16 hexadecimal digits."""
+        """Name the context of question and answer, and the way of asking: 16 hexadecimal digits."""
         shown = [JUDGE_PROMPT_VERSION, [(item.id, item.text) for item in self.passages], list(self.gold_answers)]
         text = json.dumps(shown, ensure_ascii=False).encode("utf-8", "backslashreplace")
         return hashlib.sha256(text).hexdigest()[:16]
@@ -39,7 +39,7 @@ class JudgeRequest:
 
 @dataclass(frozen=True, slots=True)
 class AnswerVerdict:
-    """What a judge says of an answer."""
+    """Verdict of a judge on an answer."""
 
     right: bool
     reason: str

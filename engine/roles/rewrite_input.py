@@ -1,4 +1,4 @@
-"""What a rewriter is shown: made alike by the engine and by every what-if, which compare its hash."""
+"""Input of a rewriter: built identically by the engine and every what-if, which compare its hash."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from engine.roles.trace import SILENT, Trace
 
 @dataclass(frozen=True, slots=True)
 class RoutingRequest:
-    """What a router of source kinds may see: no score, no threshold, no budget."""
+    """Input of a router of source kinds: no score, no threshold, no budget."""
 
     question: str
     query: str

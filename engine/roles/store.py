@@ -44,7 +44,7 @@ UNKNOWN_MODEL = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class CollectionInfo:
-    """What a collection was built with; recorded in the store beside it."""
+    """Properties of a collection at its creation, stored with it."""
 
     name: str
     embedding_model: str
@@ -139,14 +139,14 @@ class SourceInfo:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> SourceInfo:
-        """Return what ``asdict`` made of one; names that are not known here are passed over, missing ones default."""
+        """Rebuild one from its ``asdict``; unknown names are ignored, missing ones default."""
         known = {item.name: plain[item.name] for item in fields(cls) if item.name in plain}
         return cls(**{**known, "kind": kind_named(known.get("kind")), "account": Account.of(known.get("account"))})
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Which passages a search may find; what is left empty restricts nothing."""
+    """Filter of passages in a search; empty fields restrict nothing."""
 
     kinds: tuple[SourceKind, ...] = ()
     sections: tuple[tuple[str, str], ...] = ()

@@ -15,7 +15,7 @@ from engine.samples.demos import is_demo
 
 
 class AnyRuns:
-    """Safe to call from any thread; raises ``UnknownRun`` for one that is nowhere, or kept from whoever asks."""
+    """Safe to call from any thread; raises ``UnknownRun`` for one that is nowhere, or kept from the current user."""
 
     def __init__(self, here: LiveRuns, elsewhere: FollowedRuns, over: Archive) -> None:
         self._here = here
@@ -23,7 +23,7 @@ class AnyRuns:
         self._over = over
 
     def log(self, run_id: str) -> RunLog | None:
-        """The log of a run that goes on, or has just ended here; None where it is over."""
+        """The log of a run in progress, or just ended here; None where it is over."""
         return self._here.find(run_id) or (None if is_demo(run_id) else self._elsewhere.follow(run_id))
 
     def record(self, run_id: str) -> RunRecord:

@@ -1,4 +1,4 @@
-"""What the next run may cost at worst, before it is asked: by counting its steps and by what earlier runs measured."""
+"""Maximum cost of the next run in advance, from its steps and the times of earlier runs."""
 
 from __future__ import annotations
 

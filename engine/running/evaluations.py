@@ -1,4 +1,4 @@
-"""The store of evaluations and the runner of batches of one engine, opened when somebody first asks for them."""
+"""The store of evaluations and the runner of batches of one engine, opened on first use."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class FollowedRun(RunLog):
 
     @property
     def followed(self) -> bool:
-        """Whether anyone still waits for it or has asked for it lately."""
+        """True if anyone still waits for it or has asked for it lately."""
         with self._changed:
             return bool(self._listeners or self._waiting) or time.monotonic() - self.asked_at < _KEPT_S
 
@@ -72,7 +72,7 @@ class FollowedRuns:
         signals.listen(self._heard)
 
     def find(self, run_id: str) -> FollowedRun | None:
-        """A run that is followed already; None for any other, and for one that is kept from whoever asks."""
+        """A run that is followed already; None for any other, and for one that is kept from the current user."""
         with self._changed:
             run = self._runs.get(RunId(run_id))
             if run is None or not may_read(run.record):
@@ -81,7 +81,7 @@ class FollowedRuns:
             return run
 
     def follow(self, run_id: str) -> FollowedRun | None:
-        """Follow a run that goes on in another process; None where it is over.
+        """Follow a run in progress in another process; None where it is over.
 
         Raises ``UnknownRun`` and ``RecordError``.
         """
@@ -120,7 +120,7 @@ class FollowedRuns:
     def _heard(self, signal: str) -> None:
         kind, _, run_id = signal.partition(" ")
         if kind == "cancel":
-            # The other replica has asked whether whoever wants it may.
+            # The other replica has checked the current user's rights.
             with acting_as(WORKBENCH):
                 self._cancel_here(run_id)
         elif kind == "run":

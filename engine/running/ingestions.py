@@ -38,7 +38,7 @@ class Ingestions:
         resources: Resources,
         limit_alike: Callable[[str, str], None] = lambda _, __: None,
     ) -> None:
-        """``limit_alike`` is told a collection and the name of its copy, which must be kept from the same people."""
+        """``limit_alike`` gets a collection and the name of its copy, which must be kept from the same people."""
         self._limit_alike = limit_alike
         self._loop = loop
         self._resources = resources
@@ -77,9 +77,9 @@ class Ingestions:
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
         looking: previews.Looking | None = None,
     ) -> Preview:
-        """What an ingestion would do; embeds nothing and writes nothing.
+        """Preview an ingestion; embeds and writes nothing.
 
-        Works in the thread that calls it. ``looking`` is told files read, all files and the next one's name; what it
+        Works in the thread that calls it. ``looking`` gets files read, all files and the next one's name; what it
         raises ends the preview. Raises as :meth:`start` where the collection cannot take passages.
         """
         _require_own_files(items)

@@ -58,7 +58,7 @@ _LARGE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of a file of judgements."""
+    """Result of importing a file of judgements."""
 
     passages: int
     answers: int
@@ -69,7 +69,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What a judge sees of one gathering at one moment."""
+    """View of a judge on one collection of pairs at one moment."""
 
     next: Next | None
     coverage: Coverage
@@ -80,7 +80,7 @@ class Desk:
 
 @dataclass(slots=True)
 class _Influences:
-    """How much hangs on each pair, kept for the last gatherings: walking a thousand runs takes seconds."""
+    """Influence of each pair, cached for the newest collections: reading a thousand runs takes seconds."""
 
     guard: threading.Lock = field(default_factory=threading.Lock)
     kept: OrderedDict[tuple[str, int, Kind], Mapping[str, float]] = field(default_factory=OrderedDict)
@@ -221,7 +221,7 @@ class Judging:
     def _grader(
         self, batch_id: str, results: Sequence[tuple[Case, RunRecord]], kind: Kind
     ) -> dict[str, dict[str, str]]:
-        """What graders say of the same pairs: that of the gathering of passages, models that judged of answers."""
+        """Return graders' verdicts on the same pairs: of the passages, or of models that judged answers."""
         if kind == "passage":
             config = self._evaluations.store.batch(batch_id).config
             verdicts = {
@@ -242,7 +242,7 @@ class Judging:
 
     @needs("editor")
     def named(self, judge: str) -> str:
-        """The name under which somebody judges: who signed in, else the one they gave; it is noted.
+        """The name of a judge: the signed-in user, else the one they gave; it is recorded.
 
         Raises ``InvalidConfig`` for a name that cannot be kept.
         """
@@ -261,7 +261,7 @@ class Judging:
 
     @needs("viewer")
     def guidelines(self, set_name: str) -> str:
-        """What judges of a set should go by; raises ``UnknownQuerySet``."""
+        """Return the guidelines for judges of a set; raises ``UnknownQuerySet``."""
         self._evaluations.store.query_set(set_name)
         return self._evaluations.desk.guidelines(set_name)
 
@@ -333,7 +333,7 @@ class Judging:
         return Taken(len(kept_labels), len(kept_answers), left_out, found.left_out_n + len(stays))
 
     def _of_others(self, labels: Sequence[Label], answers: Sequence[AnswerJudgement]) -> frozenset[tuple[str, str]]:
-        """What of this somebody else, signed in, has said under the same name."""
+        """Return judgements that another signed-in person gave under the same name."""
         if not acting().author:
             return frozenset()
         store = self._evaluations.store
@@ -346,7 +346,7 @@ class Judging:
 
     @needs("viewer")
     def history(self, set_name: str) -> tuple[Scores, ...]:
-        """What the finished gatherings of a set came to, oldest first, each as it was when it was first looked at.
+        """Return the scores of a set's finished collections, oldest first, as recorded when first viewed.
 
         Gatherings of a part of the questions are left out: of missing answers, or where more than one in ten failed and
         may be tried again. Raises ``UnknownQuerySet``.

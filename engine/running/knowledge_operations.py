@@ -39,27 +39,27 @@ class KnowledgeOperations:
     @property
     @internal
     def ready(self) -> bool:
-        """Whether a question can be answered without a wait for what a start loads; never blocks."""
+        """True if a question can be answered without a wait for what a start loads; never blocks."""
         return not self.loading
 
     @property
     @internal
     def loading(self) -> tuple[Loaded, ...]:
-        """What the first question would still wait for; never blocks."""
+        """Parts that the first question would still wait for; never blocks."""
         there = {"knowledge_base": self.resources.knowledge.is_open, "workflow": self.resources.workflow_loaded}
         return tuple(name for name in get_args(Loaded) if not there[name])
 
     @property
     @needs("viewer")
     def opening_fault(self) -> Fault | None:
-        """What kept the knowledge base from opening, until :meth:`open_again` tries once more."""
+        """Fault that keeps the knowledge base closed, until :meth:`open_again` tries again."""
         error = self.resources.knowledge.opening_error
         return Fault.of(error) if error is not None else None
 
     @property
     @needs("viewer")
     def unopened(self) -> Fault | None:
-        """What keeps the knowledge base from being open: the last fault, also while another opening is being tried."""
+        """Last fault of opening the knowledge base, also while another attempt runs."""
         error = self.resources.knowledge.last_error
         return Fault.of(error) if error is not None else None
 
@@ -149,7 +149,7 @@ class KnowledgeOperations:
 
     @needs("viewer")
     def memories(self) -> list[Memory]:
-        """What long-term memory holds, passed and failed answers, newest first; raises ``StoreError``."""
+        """List the entries of long-term memory, passed and failed answers, newest first; raises ``StoreError``."""
         found = self._loop.call(self.resources.knowledge.memory().list())
         return [item for item in found if acting().may_read(item.collection)]
 

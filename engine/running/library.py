@@ -50,7 +50,7 @@ class Library:
     ) -> None:
         """``jobs`` tells which ingestions there are: what one writes into is neither renamed nor deleted.
 
-        ``limit_alike`` is told a collection and another name of it, which must be kept from the same people.
+        ``limit_alike`` gets a collection and another name of it, which must be kept from the same people.
         """
         self._evaluations = evaluations
         self._limit_alike = limit_alike
@@ -85,7 +85,7 @@ class Library:
     @on_loop
     @needs("viewer")
     async def given(self, config: RunConfig, work: Callable[[Given], Awaitable[_T]]) -> _T:
-        """What ``work`` makes of all that a run with this config draws on.
+        """Run ``work`` with the resources of a run with this config.
 
         Raises what makes the collection impossible to search, and what ``work`` does.
         """
@@ -163,7 +163,7 @@ class Library:
     async def search(
         self, collection: str, query: str, limit: int = 20, method: SearchMethod = "vector"
     ) -> list[FoundPassage]:
-        """What a run would retrieve, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
+        """Retrieve as a run would, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
         query = self._checked_query(query)
         retriever = await self._knowledge.retriever(collection, method=method)
         found = (await retriever.search(query, max(1, min(limit, MOST_FOUND)))).passages
@@ -200,7 +200,7 @@ class Library:
     @on_loop
     @needs("viewer")
     async def advice(self, collection: str) -> GrowthAdvice | None:
-        """What follows from the collection's size on this kind of store; None where it is no trouble."""
+        """Advise on the store for the collection's size; None if it is no trouble."""
         info = await self._knowledge.describe(collection)
         return advice(info, info.address or self._resources.settings.store_uri)
 

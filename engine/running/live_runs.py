@@ -71,7 +71,7 @@ class LiveRuns:
         return run.id
 
     def find(self, run_id: str) -> LiveRun | None:
-        """A run of this process; None where it was never here, left memory, or is kept from whoever asks."""
+        """A run of this process; None where it was never here, left memory, or is kept from the current user."""
         with self._guard:
             run = self._runs.get(RunId(run_id))
         return run if run is not None and may_read(run.record) else None
@@ -84,12 +84,12 @@ class LiveRuns:
         return run
 
     def active(self) -> int:
-        """How many go on."""
+        """Count the active ones."""
         with self._guard:
             return self._active()
 
     def wait_idle(self, timeout_s: float) -> bool:
-        """Block until no run goes on; False where ``timeout_s`` passed first."""
+        """Block until no run is in progress; False where ``timeout_s`` passed first."""
         end = time.monotonic() + timeout_s
         while True:
             with self._guard:

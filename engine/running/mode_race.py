@@ -155,7 +155,7 @@ def _passages(lanes: Sequence[ModeLane]) -> tuple[RacedPassage, ...]:
 
 
 def _dropped_by(naive: ModeLane | None) -> dict[PassageId, Candidate]:
-    """What vectors alone found and never kept, as the round saw it in which it came closest."""
+    """Return what dropped a passage that only vector search found and never kept, in its closest round."""
     found: dict[PassageId, Candidate] = {}
     for current in naive.record.rounds if naive else ():
         for item in current.candidates:

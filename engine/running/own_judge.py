@@ -8,7 +8,7 @@ from engine.model.config import RunConfig
 
 
 def own_judge_warnings(config: RunConfig) -> tuple[RunWarning, ...]:
-    """What to say where one chat model writes and evaluates the answers of ``config``; nothing where none evaluates."""
+    """Warn if one chat model writes and evaluates the answers of ``config``; empty if none evaluates."""
     model = config.models.writes_and_judges
     return (
         (RunWarning.judges_its_own_answers(model=model),)

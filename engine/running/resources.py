@@ -1,4 +1,4 @@
-"""What runs draw on: the knowledge base, model clients and caches, made from :class:`Settings` when first needed."""
+"""Resources of runs: the knowledge base, model clients and caches, built from :class:`Settings` on first use."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Resources:
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         """The roles of a run and its manifest; raises what makes the run impossible.
 
-        The manifest says what the config, which stands beside it in the record, does not: versions, the collection
+        The manifest says what the config, recorded with it, does not: versions, the collection
         with its fingerprint, every model with its digest and the version of its prompt, and the settings of this
         machine that a run's course depends on.
         """
@@ -173,21 +173,21 @@ class Resources:
         return grader_of(model, self.settings, retriever.similarity_of if retriever else None, fit)
 
     async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
-        """What Ollama offers here; ``looking`` where nothing is known yet after ``patience_s``."""
+        """Return the state of Ollama; ``looking`` if it is unknown after ``patience_s``."""
         known = await self._ollama(fresh=fresh, patience_s=patience_s)
         return known or OllamaStatus(reachable=False, address=shown_address(self.settings), looking=True)
 
     async def offered(
         self, provider: str = OPENAI, *, fresh: bool = False, patience_s: float | None = None
     ) -> OfferedModels:
-        """What a provider lists; nothing where it is still being looked after ``patience_s``."""
+        """List a provider's models; empty if the check outlasts ``patience_s``."""
         look = self._offered.setdefault(provider, KeptLook(lambda: offered_models(self.settings, provider)))
         return await look(fresh=fresh, patience_s=patience_s) or OfferedModels(provider, ())
 
     async def chat_models(self, *, fresh: bool = False, patience_s: float | None = None) -> tuple[str, ...]:
         """Chat models of the servers that are set up, as a config names them: those of Ollama first.
 
-        Providers on the internet are asked only where somebody asks for their list; it is kept then.
+        Providers on the internet are asked only when a user requests their list; it is kept then.
         """
         looks: list[Awaitable[Any]] = [self.ollama(fresh=fresh, patience_s=patience_s)]
         if self.settings.openai_url:

@@ -101,7 +101,7 @@ class RunLog(ABC):
 
     @contextmanager
     def _one_more(self) -> Iterator[None]:
-        """Count somebody who waits on a thread."""
+        """Count a caller that waits on a thread."""
         with self._changed:
             self._waiting += 1
         try:
@@ -114,7 +114,7 @@ class RunLog(ABC):
         return self._record is not None and self._record.outcome is not None
 
     def _take(self, event: Event) -> None:
-        """Add an event, under the condition; whoever waits is woken by :meth:`_wake` behind it."""
+        """Add an event, under the condition; waiting callers are woken by :meth:`_wake` behind it."""
         self._events.append(event)
         self._record = fold(self._record, event)
         self._changed.notify_all()

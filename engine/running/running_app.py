@@ -61,7 +61,7 @@ class RunningApp:
             raise
 
     def warnings_before(self, question: str, config: RunConfig) -> list[dict[str, Any]]:
-        """What a run there would be warned of before it begins; raises ``AppRefused`` and ``AppUnreachable``."""
+        """List warnings before a run in that app; raises ``AppRefused`` and ``AppUnreachable``."""
         plain = asdict(config)
         body = {"question": question, "workflow": plain.pop("workflow"), "config": plain}
         found = self._field(_success(self.post("/api/runs/check", body)), "warnings")
@@ -117,7 +117,7 @@ class RunningApp:
         return found if isinstance(found, list) else []
 
     def job(self, job_id: str) -> dict[str, Any]:
-        """How far a job there has come; raises ``AppRefused`` for one that is not there."""
+        """Return the progress of a job in that app; raises ``AppRefused`` if it is unknown there."""
         return _success(self.get(at("ingestions", job_id)))
 
     def stop_job(self, job_id: str) -> dict[str, Any]:

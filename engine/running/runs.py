@@ -55,7 +55,7 @@ class LiveRun(RunLog):
         )
 
     def emit(self, event: Event) -> None:
-        """Number and time an event, add it to the picture, and wake whoever waits; after the last one, nothing."""
+        """Number and time an event, add it to the picture, and wake waiting callers; after the last one, nothing."""
         with self._changed:
             if self._finished():
                 return

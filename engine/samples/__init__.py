@@ -48,7 +48,7 @@ def multi_hop_questions() -> tuple[SampleQuestion, ...]:
 
 
 def _questions() -> list[SampleQuestion]:
-    """What the files ``questions*.jsonl`` hold."""
+    """Read the files ``questions*.jsonl``."""
     entries = sorted(
         (entry for entry in files(__name__).iterdir() if entry.name.startswith("questions")), key=lambda item: item.name
     )

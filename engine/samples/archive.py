@@ -1,6 +1,6 @@
 """Records that are over: those of the store, and the demos that ship with the program, which no one can change.
 
-A run of a collection that is kept from whoever asks is none for them.
+A run of a collection that is kept from the current user does not exist for them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.samples.demos import demo_events, demo_record, is_demo
 
 
 class Archive:
-    """A store with the demos beside it; safe from any thread. Raises what :class:`RunStore` raises."""
+    """A store together with the demos; safe from any thread. Raises what :class:`RunStore` raises."""
 
     def __init__(self, store: RunStore) -> None:
         self.store = store

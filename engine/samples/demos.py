@@ -123,7 +123,7 @@ def all_demos() -> tuple[Demo, ...]:
 
 
 def is_demo(run_id: str) -> bool:
-    """Whether an id is that of a demo; runs of an engine have ids of another form."""
+    """Return whether an id is that of a demo; runs of an engine have ids of another form."""
     return run_id.startswith(DEMO_PREFIX)
 
 

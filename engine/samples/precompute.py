@@ -2,7 +2,7 @@
 
 One file for the built-in model, in half precision: samples with their summaries, communities of their graph and
 anchors together, keyed by the hash of their text, so that a text which changed is embedded on the user's machine until
-this is run again. The store is what a first start makes of them.
+this is run again. The store is the result of a first start with them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a workflow makes the roles of one run from."""
+"""Building blocks of a run's roles in a workflow."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Given:
 
     @property
     def own_store(self) -> bool:
-        """Whether the collection is one of the settings' own store: graphs and histories belong to those alone."""
+        """True if the collection is one of the settings' own store: graphs and histories belong to those alone."""
         address = self.config.milvus_address
         return not address or self.settings.known_address(address) == self.settings.store_uri
 

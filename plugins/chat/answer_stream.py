@@ -1,4 +1,4 @@
-"""What may be sent of an answer while it is written: only what stands in the end.
+"""Parts of an unfinished answer that can be sent: only text that stays.
 
 A chat program cannot take back what it has shown. So nothing is sent of an answer that has cited nothing yet, for a
 second try may replace it; nothing of one that an evaluator may have rewritten; and no marker before it is complete. The
@@ -24,7 +24,7 @@ class AnswerStream:
         self._raw = ""
 
     def feed(self, event: Event) -> str:
-        """What can be sent now."""
+        """Return the text that can be sent now."""
         match event:
             case ContextAssembled():
                 self._passages = event.context.passages
@@ -36,7 +36,7 @@ class AnswerStream:
         return ""
 
     def rest(self, answer: str) -> str | None:
-        """What is missing of the whole ``answer``, its markers numbered; None where other words were sent."""
+        """Return the rest of the whole ``answer``, its markers numbered; None if other words were sent."""
         return answer.removeprefix(self.sent) if answer.startswith(self.sent) else None
 
     def _grown(self) -> str:

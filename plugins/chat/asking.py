@@ -46,7 +46,7 @@ def _start(engine: Engine, question: str, config: RunConfig, files: tuple[Attach
 
 
 def _said(messages: list[ChatMessage]) -> list[Message]:
-    """What both said; instructions and results of tools are none of a question's business here."""
+    """Join what both said; instructions and tool results are not part of a question."""
     return [Message(item.role, item.text) for item in messages if item.role in ("user", "assistant") and item.text]
 
 

@@ -34,7 +34,7 @@ class ChatMessage(_Read):
 
     @property
     def text(self) -> str:
-        """What is said in it, without images."""
+        """Its text, without images."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.type == "text").strip()
         return (self.content or "").strip()
@@ -53,7 +53,7 @@ class StreamOptions(_Read):
 
 
 class OwnOptions(_Read):
-    """What this server has beside OpenAI's protocol, under the name ``workbench``."""
+    """Extensions to OpenAI's protocol, under the name ``workbench``."""
 
     model_config = ConfigDict(extra="forbid")
     footnotes: StrictBool = True

@@ -18,7 +18,7 @@ _MOST_NAMES = 8
 
 
 def chat_api(engine: Engine, words: Words) -> Way:
-    """Whether saved settings are served as models, which there are, and how a chat program is told of them."""
+    """Return whether saved settings are served as models, which there are, and what a chat program learns of them."""
     address = f"{engine.settings.of(ChatSettings).public_url or own_origin() + base_path()}/v1"
     on = engine.settings.of(ChatSettings).openai_api
     fault = None

@@ -1,6 +1,6 @@
 """The citations of an answer as a chat shows them: numbered from 1 in their order, as annotations, as footnotes.
 
-Chat programs number what they are told of by its order, so a marker that is the third of a run's passages would point
+Chat programs number the sources they get by order, so a marker that is the third of a run's passages would point
 nowhere, or to another source, were it the first in the answer. The run keeps its own numbers.
 """
 
@@ -72,7 +72,7 @@ def url_citations(record: RunRecord, found: Numbered, link: str) -> list[dict[st
 
 
 def footnotes(record: RunRecord, found: Numbered, link: str) -> str:
-    """What stands below the answer: its sources, and where the run is."""
+    """Return the lines below the answer: its sources, and the run's address."""
     cited = {item.marker: item for item in record.citations}
     lines = [f"[{new}] {_plain(place_of(cited[old]))}" for old, new in found.numbers.items()]
     # Two spaces before its end keep a line apart from the next one in Markdown.

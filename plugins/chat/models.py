@@ -17,7 +17,7 @@ _SHOWN = 80
 
 
 def models(engine: Engine) -> list[dict[str, Any]]:
-    """All models that whoever asks may ask, the default first."""
+    """All models that the current user may ask, the default first."""
     saved = engine.evaluation.saved_at()
     return [_listed(name, config, saved.get(name, "")) for name, config in _known(engine).items()]
 

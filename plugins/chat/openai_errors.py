@@ -32,7 +32,7 @@ class OpenAIErrors:
 
 
 def below_v1(path: str, root: str, base: str) -> bool:
-    """Whether a path is one of this API."""
+    """Return whether a path is one of this API."""
     return path.removeprefix(root).removeprefix(base).lstrip("/").partition("/")[0].strip().lower() == "v1"
 
 

@@ -1,4 +1,4 @@
-"""What came of a run, in the words of OpenAI's chat protocol."""
+"""Result of a run in the form of OpenAI's chat protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plugins.chat.errors import RUN_STOPPED
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How one request is answered."""
+    """Reply to one request."""
 
     model: str
     link: str
@@ -53,7 +53,7 @@ def head(record: RunRecord, reply: Reply, kind: str) -> dict[str, Any]:
 
 
 def about(record: RunRecord, reply: Reply) -> dict[str, Any]:
-    """What the protocol has no field for: the run, how it ended, and what it was asked."""
+    """Return what the protocol has no field for: the run, its outcome, and its question."""
     context = record.context
     return {
         "run": record.id,
@@ -86,7 +86,7 @@ def _tokens(call: ModelCall) -> tuple[int, int] | None:
 
 
 def fault_of(record: RunRecord) -> Fault | None:
-    """What kept a run from an answer; None where it has one, be it that it cannot tell."""
+    """Return what kept a run from an answer; None if it has one, even one that cannot tell."""
     if record.outcome == "failed" and record.error is not None:
         return record.error
     if record.outcome in ("cancelled", "interrupted", "failed", None):

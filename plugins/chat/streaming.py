@@ -27,7 +27,7 @@ _CHANGED = {
 
 
 async def chunks(engine: Engine, run_id: str, reply: Reply, heartbeat_s: float) -> AsyncIterator[bytes]:
-    """The stream of a run that has begun: role, answer, citations, tokens, and a comment after each silence."""
+    """The stream of a started run: role, answer, citations, tokens, and a comment after each silence."""
     over = False
     try:
         record = await asyncio.to_thread(engine.record, run_id)

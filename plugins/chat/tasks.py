@@ -1,4 +1,4 @@
-"""Tasks that a chat program sets a model beside the chat: titles, tags, suggestions.
+"""Tasks that a chat program sets a model besides the chat: titles, tags, suggestions.
 
 Open WebUI sends them to the model of the chat, unless its administrator names another one for them; other programs ask
 for a title in words of their own. They ask for no answer from a collection, so they make no run: they are answered at
@@ -43,7 +43,7 @@ _QUOTED = re.compile(r"```\w*\s+([^\n]+)|[:：]\s*[\"“'‘]([^\n]+?)[\"”'’
 
 
 def task_reply(messages: list[ChatMessage]) -> str | None:
-    """What a task is answered with; None where the messages are a chat.
+    """Return the reply to a task; None if the messages are a chat.
 
     Raises ``WorkbenchError`` for a question into which the program has put documents of its own.
     """
@@ -62,7 +62,7 @@ def task_reply(messages: list[ChatMessage]) -> str | None:
 
 
 def _history(text: str) -> str | None:
-    """What stands between the first two tags; not sought by a pattern, which would begin again at every first tag."""
+    """Return the text between the first two tags, without a pattern, which would restart at every first tag."""
     rest = text.partition("<chat_history>")[2]
     history, end, _ = rest.partition("</chat_history>")
     return history if end else None
@@ -103,7 +103,7 @@ def _wants_title(text: str) -> bool:
 
 
 def _embedded(text: str) -> str:
-    """What the user of a chat said first that stands in a message; empty where none does."""
+    """Return the user's first chat message embedded in a message; empty if there is none."""
     if said := _ASKER.search(text):
         # The words may stand on the next line.
         return said.group(1) or text[said.end() :].strip().partition("\n")[0].strip("\"“”' ")
@@ -125,7 +125,7 @@ def _cut(text: str) -> str:
 
 
 def _asked(history: str) -> list[str]:
-    """What the user said, oldest first; at least one text, which may be empty."""
+    """List the user's texts, oldest first; at least one, which may be empty."""
     parts = _TURN.split(history.strip())
     said = [text.strip() for role, text in zip(parts[1::2], parts[2::2], strict=True) if role == "USER"]
     return said or [history.strip()]

@@ -1,7 +1,7 @@
 """The process that speaks to a Ray cluster for one job: ``python -m plugins.cluster.driver``.
 
 It stands apart because Ray ends the process of a driver whose cluster is gone, and keeps threads and handlers of its
-own in it. It reads what to do on its input and writes what came of it on its output, in the frames of
+own in it. It reads its task from its input and writes the result to its output, in the frames of
 ``engine.model.subprocesses``; when its input ends, so does the job.
 
 To it: ``start`` (address, workers, at_once, recipe, folder of this job), ``block`` (key, work and data), ``stop``,

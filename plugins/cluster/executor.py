@@ -50,7 +50,7 @@ _Heard = tuple["_Driver | None", Mapping[str, Any], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which cluster, and how much of it."""
+    """Cluster to use, and how much of it."""
 
     address: str
     """``auto``, ``ray://host:port`` or ``local``."""
@@ -136,7 +136,7 @@ class ClusterExecutor:
                 self._driver.give(block)
 
     def _heard(self) -> tuple[Mapping[str, Any], bytes]:
-        """What the driver says next, which is started where there is none."""
+        """Read the driver's next message; start it if needed."""
         if self._driver is None and not self._stopping.is_set():
             self._driver = _Driver(self._place, self._recipe, self._inbox)
             for block in self._under_way.values():

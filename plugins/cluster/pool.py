@@ -162,7 +162,7 @@ class Pool:
         except self._ray.exceptions.RayActorError:
             raise
         except Exception as error:
-            # What came of it cannot be sent, or was lost on its way.
+            # The result cannot be sent, or was lost on its way.
             fault = fault_plain(Fault.of(error))
         actor.in_hand.remove(given)
         self._tell({"is": "done", "key": given.block.key, "value": value, "fault": fault}, data)

@@ -13,7 +13,7 @@ _ADDRESS = re.compile(r"auto|local|(ray://)?[\w.\-\[\]:]+:\d{1,5}")
 
 
 class ClusterSettings(BaseModel):
-    """Which cluster, and how much of it."""
+    """Cluster to use, and how much of it."""
 
     ray_address: str = Field(
         "",

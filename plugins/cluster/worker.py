@@ -16,7 +16,7 @@ Answer = tuple[Any, bytes, dict[str, Any] | None]
 
 
 class Worker:
-    """What Ray makes an actor of; several blocks at once run on threads of it."""
+    """Ray actor; it runs several blocks at once on threads."""
 
     def __init__(self, factory: str, arguments: dict[str, Any], version: str) -> None:
         self._factory = factory

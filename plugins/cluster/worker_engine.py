@@ -1,4 +1,4 @@
-"""The engine of a worker on another machine: made of the settings of the process whose job it does."""
+"""The engine of a worker on another machine: built from the settings of the process whose job it does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OWN = ("data_dir", "ray_address", "defaults")
 
 
 def with_engine(recipe: Recipe, settings: Settings, at_once: int) -> Recipe:
-    """What makes the performer of a recipe in a worker, which has no engine yet, for the person who acts now."""
+    """Return the builder of a recipe's performer in a worker, which has no engine yet, for the current user."""
     made = {"factory": recipe.factory, "arguments": dict(recipe.arguments)}
     job = {"settings": plain_settings(settings), "at_once": at_once, "person": plain_person()}
     return Recipe("plugins.cluster.worker_engine:WorkerEngine", made | job)
@@ -43,7 +43,7 @@ def _plain(value: Any) -> Any:
 
 
 def plain_person() -> dict[str, Any] | None:
-    """Who acts now, as JSON-ready values for a worker; None where nobody signs in."""
+    """Return the current user as JSON-ready values for a worker; None without sign-in."""
     if not signing_in():
         return None
     person = asdict(acting())

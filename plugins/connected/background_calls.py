@@ -1,4 +1,4 @@
-"""Slow calls of the engine beside the page: begun once for what they are about, waited for without blocking."""
+"""Slow calls of the engine in the background of a page: started once for each subject, awaited without blocking."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def running(name: str) -> BackgroundCall[Any] | None:
 
 
 def result_of(name: str, about: Hashable, waiting: str, words: Words) -> Any | None:
-    """What a call about this brought; until then, or where it failed, that is drawn and None returned."""
+    """Return a call's result; until then, or after a failure, draw that and return None."""
     call = running(name)
     if call is None or call.about != about:
         return None

@@ -155,7 +155,7 @@ def _kind(item: RemoteField, words: Words) -> str:
 
 
 def model_note(model: str, proposal: ProposedModel | None, dim: int, words: Words, *, key: str) -> None:
-    """Why a model is proposed, with the command that fetches one that is not there."""
+    """Explain the proposed model, with the command that downloads a missing one."""
     why = proposal.why if proposal else "typed"
     parts = [node("div", "muted small", words(_WHY[why], dim=dim))]
     if proposal is not None and not proposal.available and model.startswith(_OLLAMA):

@@ -69,7 +69,7 @@ async def probed(store: ForeignStore, embedder: Embedder, calibration: Calibrati
 async def _embedded(
     embedder: Embedder, pairs: Sequence[tuple[StoredPassage, Vector]]
 ) -> tuple[list[tuple[StoredPassage, Vector]], Vector]:
-    """Passages with the vectors that the model makes of them, shape (n, dim).
+    """Passages with the model's vectors of them, shape (n, dim).
 
     Those that are too long for it are left out, and after five those that it does not get to within ten seconds.
     """

@@ -27,7 +27,7 @@ _MOST_QUESTIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the earlier steps settled."""
+    """Choices from the earlier steps."""
 
     place: Place
     collection: RemoteCollection
@@ -107,7 +107,7 @@ def proposed(engine: Engine, chosen: Chosen) -> tuple[ProposedModel, ...]:
 
 
 def prefixes(model: str, collection: RemoteCollection, words: Words) -> tuple[str | None, str | None]:
-    """What is typed as prefixes; None where the model's own are taken."""
+    """Return the typed prefixes; None if the model's own are used."""
     if not model.startswith(_OLLAMA):
         st.caption(words("Prefixes are the model's own."))
         return None, None

@@ -52,7 +52,7 @@ def checked_place(place: Place) -> Place:
     if embedded(address):
         try:
             folder = Path(address).expanduser().absolute()
-        except RuntimeError:  # the home of somebody who is not there
+        except RuntimeError:  # the home of a user who is not there
             raise NO_FOLDER(path=address) from None
         if database:
             raise UNKNOWN_DATABASE(database=database, address=str(folder))
@@ -109,7 +109,7 @@ def open_place(place: Place, timeout_s: float) -> Database:
 
 
 def _listens(address: str, timeout_s: float) -> bool:
-    """Whether anybody takes connections at a server's address; True where that cannot be known without the client.
+    """Return whether a server's address accepts connections; True if that cannot be known without the client.
 
     The client holds a lock over all its connections while it waits for one, so an address where no one is must not
     reach it: every other store, our own included, would wait as long.

@@ -55,7 +55,7 @@ class ForeignCollections:
         return name in self._connections
 
     def seen(self, name: str) -> bool:
-        """Whether a connection was ever looked at."""
+        """Return whether a connection was ever looked at."""
         return name in self._infos
 
     def place(self, place: Place) -> Place:
@@ -93,7 +93,7 @@ class ForeignCollections:
         return self._stores[name]
 
     def unkept(self, connection: Connection) -> ForeignStore:
-        """A store for a connection that may not be kept; to be closed by whoever asked for it."""
+        """A store for a connection that may not be kept; the caller closes it."""
         place = self.opened_as(connection.place)
         return ForeignStore(connection, place, keep_open=not connection.place.address)
 
@@ -172,7 +172,7 @@ class ForeignCollections:
             task.cancel()
         store = self._stores.pop(name, None)
         if store is not None:
-            # Beside: where no one answers, closing waits for the call that is under way.
+            # In the background: where no one answers, closing waits for the call that is under way.
             closing = asyncio.create_task(store.close())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)

@@ -38,7 +38,7 @@ _OLLAMA_S = 3.0
 
 
 def collections_of(resources: Resources) -> ForeignCollections:
-    """What an engine searches of other programs."""
+    """Return an engine's collections of other programs."""
     return next(item for item in resources.knowledge.connected if isinstance(item, ForeignCollections))
 
 
@@ -58,7 +58,7 @@ class Connections(Part):
     @classmethod
     @internal
     def of(cls, engine: Engine) -> Self:
-        """That of an engine, which always has one."""
+        """Return an engine's instance, which always exists."""
         found = engine.part(cls)
         assert found is not None
         return found
@@ -66,7 +66,7 @@ class Connections(Part):
     @property
     @needs("admin")
     def fault(self) -> Fault | None:
-        """What is wrong with the kept connections."""
+        """Fault in the stored connections."""
         return self._foreign.fault
 
     @on_loop
@@ -100,7 +100,7 @@ class Connections(Part):
     @on_loop
     @needs("admin")
     async def try_out(self, connection: Connection) -> SelfSearch:
-        """Whether the chosen model made the stored vectors, by re-embedding some passages; takes some seconds."""
+        """Return whether the chosen model made the stored vectors, by re-embedding a few passages; takes seconds."""
         checked, embedder = await self._checked(connection)
         other = self._with_other_prefixes(checked) if embedder.model_id.startswith("ollama:") else None
         async with self._store_of(checked) as store:
@@ -109,7 +109,7 @@ class Connections(Part):
     @on_loop
     @needs("admin")
     async def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
-        """What questions would find, with similarities as in a run (SC-09)."""
+        """Show what questions would find, with similarities as in a run (SC-09)."""
         checked, embedder = await self._checked(connection)
         calibration = await self._knowledge.embedders.calibration(embedder)
         async with self._store_of(checked) as store:

@@ -112,7 +112,7 @@ def _adapter() -> TypeAdapter[Connection]:
 
 
 def _why(error: Exception) -> str:
-    """What went wrong, without a piece of the file, which may be a token."""
+    """Describe the error without quoting the file, which may hold a token."""
     if isinstance(error, OSError):
         return os.strerror(error.errno or 0)
     if isinstance(error, json.JSONDecodeError):

@@ -1,4 +1,4 @@
-"""Where connections are kept: in a file of this machine, or in a table that several machines share."""
+"""Storage of connections: a file of this machine, or a table that several machines share."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ def inspect(db: Database, place: Place, name: str) -> RemoteCollection:
 
 
 def real_name(description: Mapping[str, Any], name: str) -> str:
-    """What a collection is called that was described by this name, which may be an alias."""
+    """Return a collection's real name for a name that may be an alias."""
     return str(description.get("collection_name") or name)
 
 
 def recorded_there(db: Database) -> dict[str, dict[str, Any]]:
-    """What the workbench's catalogue of that place says of its collections; nothing where there is none."""
+    """Return that place's own catalogue entries of its collections; empty if there are none."""
     return Catalogue(db).collections() if db.there(CATALOGUE) else {}
 
 
@@ -130,7 +130,7 @@ def _recorded_model(recorded: Mapping[str, Any] | None) -> tuple[ProposedModel, 
 
 
 def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") -> WorkbenchError | None:
-    """What stands against answering questions from a collection, by one vector field or by any; None if nothing."""
+    """Explain why a collection cannot answer questions, by one vector field or by any; None if it can."""
     vectors = [item for item in fields if item.type.endswith("_VECTOR")]
     if not vectors:
         return NO_VECTORS(name=seen.name)

@@ -1,4 +1,4 @@
-"""Which embedding model may have made vectors of a given width, and whether it can be used here."""
+"""Embedding models that may have made vectors of a width, and whether they can be used here."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _NAME = "connections"
 
 @dataclass(frozen=True, slots=True)
 class ConnectionMove:
-    """What is to be copied, after a look at both sides."""
+    """Plan of a copy, after a check of both sides."""
 
     found: dict[str, Connection]
     present: dict[str, Connection]

@@ -76,7 +76,7 @@ class Sealing:
             connection.execute(update(SECRET_CHECKS).values(value=ring.rotate(check).decode()))
 
     def _is_current(self, connection: Connection) -> bool:
-        """Whether the first key encrypted what is there, or there is nothing."""
+        """Return whether the first key encrypted what is there, or there is nothing."""
         check = connection.scalar(select(SECRET_CHECKS.c.value))
         keys = self._keys()
         return check is None or not keys or _fits(_ring_of(keys[:1]), check)

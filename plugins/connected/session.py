@@ -28,7 +28,7 @@ MOST_PASSAGES = 1000
 
 
 def connected_info(connection: Connection, address: str) -> CollectionInfo:
-    """What a connection itself says of its collection."""
+    """Describe a collection from its connection."""
     return kept_info(plain_connection(connection), address)
 
 
@@ -60,7 +60,7 @@ class ForeignSession:
         close_place(self._db)
 
     def describe(self) -> CollectionInfo:
-        """How the collection is now; ``sources`` is 0, for counting them would mean reading every row."""
+        """Describe the collection; ``sources`` is 0, since counting them would mean reading every row."""
         passages = self.reader.count()
         info = connected_info(self._connection, self._place.address)
         info = replace(info, passages=passages, fingerprint=f"rows-{passages}")

@@ -68,7 +68,7 @@ class ForeignStore:
 
     @property
     def rests(self) -> bool:
-        """Whether looking at it opens a folder that another program may want."""
+        """True if looking at it opens a folder that another program may want."""
         return self._rests
 
     @property
@@ -86,7 +86,7 @@ class ForeignStore:
         return await self._read(collection, lambda session: session.search(vector, limit, within))
 
     async def searching(self, collection: str) -> Searching:
-        """How the collection is searched, for programs that do so without the workbench."""
+        """Return how the collection is searched, for programs outside the workbench."""
         return await self._read(collection, lambda session: session.reader.searching)
 
     async def search_text(
@@ -98,7 +98,7 @@ class ForeignStore:
     async def search_summaries(
         self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
     ) -> list[Hit]:
-        """None: summaries lie beside our own collections only."""
+        """None: summaries exist for our own collections only."""
         return []
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
@@ -185,7 +185,7 @@ class ForeignStore:
             self._readers.submit(self._rest)
 
     def _rest(self) -> None:
-        """Close the session unless somebody is reading."""
+        """Close the session unless it is being read."""
         with self._guard:
             session = self._session
             if session is None or self._reading[session]:

@@ -1,4 +1,4 @@
-"""What a Milvus of another program holds, connections to it, and how they are checked."""
+"""Contents of another program's Milvus, connections to it, and their checks."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ConnectionState:
 
 @dataclass(frozen=True, slots=True)
 class PrefixTrial:
-    """How near the stored vectors come with one pair of prefixes."""
+    """Similarity of the stored vectors under one pair of prefixes."""
 
     query_prefix: str
     passage_prefix: str

@@ -72,7 +72,7 @@ def connect_page(engine: Engine, words: Words) -> None:
 
 
 def connections(engine: Engine, words: Words) -> None:
-    """What is connected, with what can be done with it."""
+    """Show the connections with their actions."""
     if (fault := Connections.of(engine).fault) is not None:
         fault_box(fault, words, key="connect_file", severity="warning")
     states = Connections.of(engine).states()

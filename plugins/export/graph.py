@@ -28,13 +28,13 @@ flow = own.flow
 
 
 class Question(TypedDict):
-    """What the graph is given."""
+    """Input of the graph."""
 
     question: str
 
 
 class Answer(TypedDict):
-    """What it returns."""
+    """Output of the graph."""
 
     answer: str
     citations: tuple[Citation, ...]
@@ -98,7 +98,7 @@ graph = built()
 
 
 async def main(question: str) -> None:
-    """Ask one question, and print what came of it."""
+    """Ask one question, and print the result."""
     record = (await graph.ainvoke({"question": question}))["record"]
     for item in record.rounds:
         passed = len(passed_ids(item, program.config))

@@ -37,7 +37,7 @@ class _Module:
 
 
 class Modules:
-    """What ``entries`` import, word for word and as deep as it goes.
+    """Modules that ``entries`` import, directly or not, copied verbatim.
 
     An import inside a function counts where that function is mentioned, and unless it is of a module in ``without``,
     which the settings never reach; so does a class that a function names as ``module:Class``. A package that only

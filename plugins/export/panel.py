@@ -24,7 +24,7 @@ _SAID = N_(
 
 
 def take_along(engine: Engine, words: Words) -> tuple[str, str, Callable[[RunConfig, str], None]]:
-    """What a tab is called, what it says, and what draws its button."""
+    """Draw a tab's title, its text, and its button."""
     return "LangGraph", words(_SAID), partial(_button, engine, words)
 
 

@@ -1,4 +1,4 @@
-"""What an exported program works with: config, collection, models and roles, made from its ``settings.json``."""
+"""Parts of an exported program: config, collection, models and roles, built from its ``settings.json``."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ async def _exported(resources: Resources, given: Given) -> Project:
 
 
 def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> Modules:
-    """What runs of a config import, and nothing that its settings never reach."""
+    """Return the modules that runs of a config import, without those its settings never reach."""
     models = [config.models.of(role) for role in workflow(config.workflow).roles]
     served = embedding_model.startswith("ollama:")
     without = ["engine.knowledge.chunk"]  # which reads attachments, and a program is asked nothing but a text
@@ -124,7 +124,7 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
 
 
 async def _collection(retriever: CollectionRetriever, called: str) -> dict[str, Any]:
-    """Where the collection is, how its rows are read, and how it is searched."""
+    """Describe where the collection is, how its rows are read, and how it is searched."""
     store, _, info, _ = retriever.parts
     assert isinstance(store, SearchedAnywhere), "the knowledge base has no other stores"
     searching = await store.searching(info.name)
@@ -139,7 +139,7 @@ async def _collection(retriever: CollectionRetriever, called: str) -> dict[str, 
 
 
 def _address(uri: str) -> str:
-    """Where the store is for a program that starts in another folder, without user name and password."""
+    """Return the store's address for a program in another folder, without user name and password."""
     return os.path.abspath(uri) if embedded(uri) else without_userinfo(uri)
 
 
@@ -176,7 +176,7 @@ def _anchors(given: Given) -> dict[str, bytes]:
 
 
 def langgraph_json(name: str) -> str:
-    """What ``langgraph dev`` and LangGraph's servers read; the keys are those of the command's documentation."""
+    """Build the file for ``langgraph dev`` and LangGraph's servers, with the keys of the command's documentation."""
     plain = {"dependencies": ["."], "graphs": {name: "./graph.py:graph"}, "env": ".env", "python_version": "3.11"}
     return json.dumps(plain, indent=2) + "\n"
 

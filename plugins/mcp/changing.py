@@ -19,7 +19,7 @@ JUDGE = "agent"
 
 
 class Changing(Tools):
-    """What an agent may leave behind."""
+    """Tools by which an agent may leave something."""
 
     @tool("Save settings", "changes", "write")
     def save_settings(
@@ -50,7 +50,7 @@ class Changing(Tools):
     ) -> Done:
         """Say whether a passage helps to answer the question of a run; people see that an agent said it.
 
-        Diagnoses and figures count it beside what people say.
+        Diagnoses and figures count it together with people's judgements.
         """
         engine = self._bench.engine
         question = engine.record(run_id).question

@@ -1,4 +1,4 @@
-"""What a client's configuration says of this workbench, in the form that most of them read (``mcpServers``)."""
+"""Client configuration for this workbench, in the form that most of them read (``mcpServers``)."""
 
 from __future__ import annotations
 

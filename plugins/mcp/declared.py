@@ -1,4 +1,4 @@
-"""How a tool is declared: a method with a docstring and typed parameters, and what it does to the workbench."""
+"""Declaration of a tool: a method with docstring and typed parameters, and its effects on the workbench."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ InLanguage = Annotated[Language, Field(description="of the sentences")]
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a tool does, as MCP's hints say it."""
+    """Effects of a tool, in the form of MCP's hints."""
 
     title: str
     effect: Effect = "looks"
@@ -89,7 +89,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the tools work on."""
+    """Engine and limits that the tools work on."""
 
     get_engine: Callable[[], Engine]
     """Blocks where it has to open one."""

@@ -67,7 +67,7 @@ class McpFirst:
 class McpDoor:
     """Lets in whom the settings let in: no one (404), everybody, or where people sign in those with a token (401).
 
-    The command ``mcp`` of this machine is let in by the secret that the app keeps in its data folder: whoever may read
+    The command ``mcp`` of this machine is let in by the secret that the app keeps in its data folder: a user of
     that folder can open it without the app too.
     """
 
@@ -156,7 +156,7 @@ class _Serving:
 
     async def start(self) -> None:
         ready = asyncio.Event()
-        # In a context of its own: none of what it begins acts for whoever happened to come first.
+        # In a context of its own: none of what it starts acts for the user who happened to come first.
         self._task = asyncio.get_running_loop().create_task(self._run(ready), context=Context())
         await asyncio.wait_for(ready.wait(), ENDING_S)
 
@@ -209,7 +209,7 @@ class _Turns:
 
 
 def _request_id(body: bytes) -> str | None:
-    """What tells a request from the others of its session; None for what waits for no answer, or is no message."""
+    """Return the id of a request within its session; None if it expects no answer, or is no message."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):

@@ -59,7 +59,7 @@ class OwnEngine:
                 return
 
     def _busy(self) -> bool:
-        """Whether something is under way that a call has begun: a run, a job, a batch."""
+        """Return whether something started by a call is in progress: a run, a job, a batch."""
         engine = self._engine
         if engine is None:
             return False

@@ -67,6 +67,6 @@ def _messages(stream: bytes) -> Iterator[bytes]:
 
 
 def _only_json(accept: str) -> bool:
-    """Whether a client takes JSON and no event stream; one that says nothing takes what is usual."""
+    """Return whether a client takes JSON and no event stream; one that says nothing takes what is usual."""
     kinds = [kind.split(";")[0].strip().lower() for kind in accept.split(",") if kind.strip()]
     return not {_EVENTS, "text/*", "*/*"} & {*kinds} and (not kinds or bool({_JSON, "application/*"} & {*kinds}))

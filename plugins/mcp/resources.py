@@ -50,7 +50,7 @@ def add_resources(server: MCPServer[Any], bench: Bench) -> None:
     @server.resource(_COLLECTIONS, name="collection", title="A collection and its sources", mime_type=_JSON)
     @_told
     def collection(name: str) -> str:
-        """What a collection was built with, and its sources with what was read of each and what was left out."""
+        """Describe a collection, and its sources with what was read of each and what was left out."""
         info = bench.engine.describe(name)
         sources = bench.engine.sources(name)
         named = [
@@ -66,7 +66,7 @@ def add_resources(server: MCPServer[Any], bench: Bench) -> None:
 
 
 def listed(bench: Bench) -> list[Resource]:
-    """The newest runs and the collections that whoever acts may read; blocks."""
+    """The newest runs and the collections that the current user may read; blocks."""
     runs = [
         Resource(
             uri=_RECORDS.format(run_id=quote(item.id, safe="")),

@@ -1,4 +1,4 @@
-"""What the tools give back, as typed values; texts are cut, so that a model with a small context can read them."""
+"""Results of the tools as typed values; texts are cut for models with a small context."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Admits(BaseModel):
 
 
 class Suffered(BaseModel):
-    """What a run suffered from."""
+    """Diagnosis of a run."""
 
     failure: str
     why: str
@@ -271,7 +271,7 @@ class Swept(BaseModel):
 
 
 class Done(BaseModel):
-    """What was changed."""
+    """Changes made."""
 
     done: str
     id: str = ""

@@ -49,7 +49,7 @@ _WELL = "Nothing is wrong with this run by these rules; they know the four-node 
 
 
 class LookingIntoRuns(Tools):
-    """What was asked, what came of it, and what would have."""
+    """Tools for runs: their questions, results and what-ifs."""
 
     @tool("List runs")
     def list_runs(
@@ -171,7 +171,7 @@ class LookingIntoRuns(Tools):
 def _suffered(
     engine: Engine, record: RunRecord, expected: tuple[str, ...], telling: InWords, language: Language
 ) -> tuple[Suffered | None, str]:
-    """What a run suffered from, or why that is not said."""
+    """Return a run's diagnosis, or why there is none."""
     met, answerable = known_right(engine, record, expected)
     found = diagnose(record, met, answerable)
     if found is None:

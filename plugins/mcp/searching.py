@@ -16,7 +16,7 @@ _LONGEST_DESCRIPTION = 200
 
 
 class Searching(Tools):
-    """What is there to ask."""
+    """Tools that list what can be asked."""
 
     @tool("List collections")
     def list_collections(

@@ -75,7 +75,7 @@ class WorkbenchServer(MCPServer[Any]):
         add_prompts(self)
 
     async def list_tools(self) -> list[Tool]:
-        """Those that whoever acts may use."""
+        """Those that the current user may use."""
         person = acting()
         found = [item for item in await super().list_tools() if person.may(TOOLS[item.name])]
         return [
@@ -90,7 +90,7 @@ class WorkbenchServer(MCPServer[Any]):
         ]
 
     async def list_resources(self) -> list[Resource]:
-        """The newest runs and the collections, as far as whoever acts may read them."""
+        """The newest runs and the collections, as far as the current user may read them."""
         return await anyio.to_thread.run_sync(listed, self.bench)
 
     async def call_tool(

@@ -12,7 +12,7 @@ PATH: Final = "/mcp"
 
 
 class McpSettings(BaseModel):
-    """What agents may do."""
+    """Rights of agents."""
 
     mcp: Literal["off", "read", "write"] = Field(
         "off",

@@ -98,7 +98,7 @@ class Bridge(WorkbenchServer):
         return app
 
     async def _there(self, app: RunningApp, work: Callable[[Client], Awaitable[_T]]) -> _T:
-        """What a running app answers; raises ``AppUnreachable`` where it went away, and the app's own refusals."""
+        """Return a running app's answer; raises ``AppUnreachable`` if it went away, and the app's own refusals."""
         fault: MCPError | None = None
         try:
             async with self._client(app) as client:
@@ -122,7 +122,7 @@ class Bridge(WorkbenchServer):
 
 
 def serve(settings: Settings) -> int:
-    """Serve whoever started this process, until they close its standard input; nothing else may print there."""
+    """Serve the user who started this process, until they close its standard input; nothing else may print there."""
     own = OwnEngine(settings)
     chosen = settings.of(McpSettings).mcp
     mode: Mode = "read" if chosen == "off" else chosen

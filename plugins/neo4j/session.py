@@ -174,7 +174,7 @@ class Neo4jSession:
         )
 
     def fault(self, error: Exception) -> GraphStoreError:
-        """What the driver raised, as an error of ours."""
+        """Turn an exception of the driver into an error of ours."""
         # What the driver raises of itself has the class of a server's error, and no code.
         code: str = getattr(error, "code", None) or ""
         if code == _NO_DATABASE:
@@ -188,6 +188,6 @@ class Neo4jSession:
 
 
 async def rows(tx: Transaction, query: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """What a query returns; anything that comes from outside is a parameter and never part of the query."""
+    """Return a query's rows; outside values are parameters and never part of the query."""
     result = await tx.run(query, dict(params or {}))
     return await result.data()

@@ -15,7 +15,7 @@ _SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for s
 
 
 class Neo4jSettings(BaseModel):
-    """Where the server is, and who reads and writes there."""
+    """Address of the server, and its user."""
 
     neo4j_uri: str = Field(
         "",

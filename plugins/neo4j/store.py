@@ -36,7 +36,7 @@ class Neo4jGraphs:
         self._space = space
 
     async def look(self) -> GraphPlace:
-        """What the server is and how many graphs it keeps for us; raises ``GraphStoreError``."""
+        """Describe the server and count the graphs it keeps for us; raises ``GraphStoreError``."""
         version = await self._server.version()
 
         async def count(tx: Transaction) -> int:
@@ -129,7 +129,7 @@ class Neo4jGraphs:
         *args: _Given.args,
         **kwargs: _Given.kwargs,
     ) -> bool:
-        """Whether there was a graph to change."""
+        """Return whether there was a graph to change."""
 
         async def work(tx: Transaction) -> bool:
             graph = await reading.number_of(tx, self._space, collection)

@@ -86,7 +86,7 @@ WITH c WHERE size(c.entities) = 0 DETACH DELETE c
 
 @dataclass(slots=True)
 class _Touched:
-    """What has to be made again from what passages say."""
+    """Parts to be rebuilt from the passages."""
 
     entities: set[str] = field(default_factory=set)
     relationships: set[_Key] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""What is asked of indexes and of files of vectors, each through the rights of who acts."""
+"""Requests to indexes and vector files, each through the rights of the current user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Scale(Part):
     @classmethod
     @internal
     def of(cls, engine: Engine) -> Self:
-        """That of an engine, which always has one."""
+        """Return an engine's instance, which always exists."""
         found = engine.part(cls)
         assert found is not None
         return found
@@ -41,7 +41,7 @@ class Scale(Part):
     @on_loop
     @needs("viewer")
     async def index(self, collection: str) -> IndexView:
-        """How the vectors of a collection are found, what was measured of that, and what else it could have.
+        """Describe a collection's index, its measurements, and the alternatives.
 
         Raises ``UnknownCollection``, and ``StoreError.foreign_collection`` for a collection that another program made.
         """

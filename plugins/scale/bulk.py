@@ -1,6 +1,6 @@
 """Bulk import: a server reads passages from files that it can see, past its log and its limits of requests.
 
-Servers before 2.4 are told so by a call of their gRPC interface; that is tried with Milvus 2.3.5 on local storage. From
+Servers before 2.4 get them by a call of their gRPC interface; that is tried with Milvus 2.3.5 on local storage. From
 2.4 on it is ``/v2/vectordb/jobs/import`` of their HTTP interface, written from its documentation and **untried**: no
 such server was at hand. An import never replaces: rows of the same id would be there twice, so sources that are there
 are deleted before, and imports that an earlier process began are waited for.
@@ -39,7 +39,7 @@ class ImportFolder:
     """As the server does, relative to its bucket or storage; empty where both are on one machine with local storage."""
 
     def named(self, file: Path) -> str:
-        """A file of the folder as the server is told of it."""
+        """A file of the folder as the server sees it."""
         return f"{self.seen_as.rstrip('/')}/{file.name}" if self.seen_as else str(file.absolute())
 
 
@@ -76,7 +76,7 @@ class BulkImport:
             file.unlink(missing_ok=True)
 
     def settled(self, collection: str) -> None:
-        """Wait for imports that a process which is gone has begun, whatever comes of them."""
+        """Wait for imports that a process which is gone has started, with any result."""
         with self._imports() as imports:
             for job in imports.running(collection):
                 self._over(imports, collection, job)

@@ -1,4 +1,4 @@
-"""Which index suits how many vectors, what each is built and searched with, and what memory it takes: arithmetic only.
+"""Choice of index by number of vectors, its build and search parameters, and its memory: arithmetic only.
 
 The sizes are those of ``docs/scale.md``, measured by ``python -m tests.benchmarks scale``.
 """
@@ -36,7 +36,7 @@ def kind_named(name: str) -> IndexKind | None:
 
 
 def build_of(kind: IndexKind, passages: int) -> Mapping[str, int]:
-    """What an index over so many passages is built with."""
+    """Return the build parameters of an index over so many passages."""
     if kind == "HNSW":
         return {"M": _M, "efConstruction": _EF_CONSTRUCTION}
     if kind in ("IVF_FLAT", "IVF_SQ8"):
@@ -72,7 +72,7 @@ def vector_bytes(kind: IndexKind, dim: int) -> float:
         case "IVF_SQ8":
             return float(dim)
         case "DISKANN":
-            return whole / 8.0  # what Milvus keeps of it in memory by default; the rest lies on the disk
+            return whole / 8.0  # what Milvus keeps of it in memory by default; the rest is on disk
         case _:
             return whole
 

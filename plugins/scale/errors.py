@@ -1,4 +1,4 @@
-"""What an index, a bulk import and files of vectors can meet with."""
+"""Errors of indexes, bulk imports and vector files."""
 
 from __future__ import annotations
 

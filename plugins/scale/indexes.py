@@ -65,7 +65,7 @@ class Indexes:
         return await self.store.write(collection, noted)
 
     async def recall(self, collection: str) -> RecallFigures | None:
-        """What was last measured of the index; None where it never was, or by a version with other figures."""
+        """Return the index's last measurement; None if there is none, or one by a version with other figures."""
 
         def known(session: MilvusSession, name: str) -> RecallFigures | None:
             session.reader(name)

@@ -1,4 +1,4 @@
-"""``python -m engine load``: passages that were embedded elsewhere into a collection."""
+"""``python -m engine load``: passages with vectors from another program into a collection."""
 
 from __future__ import annotations
 

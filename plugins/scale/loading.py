@@ -1,4 +1,4 @@
-"""Passages that were embedded elsewhere into a collection, in blocks: by requests, or by import of a server."""
+"""Passages with vectors from another program into a collection, in blocks: by requests, or by import of a server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALIKE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What came of loading."""
+    """Result of loading."""
 
     sources: int = 0
     passages: int = 0

@@ -1,4 +1,4 @@
-"""How much of what exact search would find the index of a collection finds, and how long it takes to.
+"""Recall of a collection's index against exact search, and its speed.
 
 Vectors of the collection itself are the questions; each is left out of what is found for it, for every index finds
 that one. The exact nearest come from a pass over all vectors, so that measuring a million takes minutes.
@@ -54,7 +54,7 @@ async def exact_nearest(
     questions: int = QUESTIONS,
     limit: int = LIMIT,
 ) -> Exact:
-    """What exact search finds for some vectors of the collection, by a pass over all of them."""
+    """Return the exact search results for some vectors of the collection, by a pass over all of them."""
     ids = await indexes.store.ids(collection)
     asked = [ids[place * len(ids) // questions] for place in range(questions)] if len(ids) > questions else ids
     exact = Exact.of(await indexes.store.vectors(collection, asked), limit)
@@ -67,7 +67,7 @@ async def exact_nearest(
 
 
 async def recall_of(indexes: Indexes, collection: str, exact: Exact) -> RecallFigures:
-    """What the index of today finds of that, at each breadth that it can have."""
+    """Return the recall of the current index against them, at each breadth it supports."""
     state = await indexes.state(collection)
     rows = []
     for breadth in breadths(state):

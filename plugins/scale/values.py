@@ -1,4 +1,4 @@
-"""What is shown of the index of a collection: how its vectors are found, and what that costs in recall."""
+"""View of a collection's index: how its vectors are found, and the cost in recall."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class BreadthFigures:
-    """What searches of one breadth found, and took."""
+    """Recall and time of searches of one breadth."""
 
     breadth: int
     """0: as the server chose, or an index without one."""

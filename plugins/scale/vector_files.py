@@ -1,4 +1,4 @@
-"""Files of passages that were embedded elsewhere: JSON lines or Parquet, one passage a row, its vector beside it.
+"""Files of passages with vectors from another program: JSON lines or Parquet, one passage a row with its vector.
 
 Rows of one source stand together. ``source``, ``text`` and ``vector`` must be there; ``id``, ``title``, ``section``,
 ``ordinal`` and ``kind`` may be. Without an id it is the source with the passage's place in it.
@@ -67,7 +67,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
             row = next(rows, None)
         except SourceError:
             raise
-        # Whatever a reader trips over in bytes of somebody else's: torn pages of Parquet, half a character of UTF-8.
+        # Anything a reader trips over in foreign bytes: torn pages of Parquet, half a character of UTF-8.
         except Exception as foreign:
             why = " ".join(str(foreign).split())[:_LONGEST_WHY].rstrip(".") or type(foreign).__name__
             raise FILE_DAMAGED(name=file.name, why=why, kind="Parquet" if parquet else "UTF-8") from foreign

@@ -31,7 +31,7 @@ async def work_on_index(
 ) -> int:
     """Build another index where a ``kind`` is given, then measure recall; returns how many passages were compared.
 
-    What was cut off is resumed by calling again: an index that is there, or being built, is not begun a second time.
+    What was cut off is resumed by calling again: an index that is there, or being built, is not started a second time.
     Stopping does not stop the server, which builds on; until the index is whole its searches find less.
     """
     if kind is not None:

@@ -1,4 +1,4 @@
-"""What people changed: who, when, what, on which object."""
+"""Log of people's changes: who, when, what, on which object."""
 
 from __future__ import annotations
 

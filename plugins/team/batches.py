@@ -48,7 +48,7 @@ def take_over(engine: Engine) -> None:
     if batches.running is not None:
         return
     for batch_id in batches.orphans():
-        # Whoever began it was allowed to: it is resumed for them.
+        # The person who started it was allowed to: it is resumed for them.
         author = engine.evaluation.batch(batch_id).author
         try:
             with acting_as(Person(author, author, "editor") if author else WORKBENCH):

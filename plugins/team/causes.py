@@ -1,4 +1,4 @@
-"""What PostgreSQL says about our database, as pieces of the sentences of an error."""
+"""Errors of PostgreSQL about our database, as parts of error messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def postgres_cause(error: DBAPIError) -> tuple[str, str] | None:
 
 
 def _refused(text: str) -> tuple[str, str]:
-    """Why no connection came about: libpq gives its reasons as text alone."""
+    """Explain a failed connection: libpq gives its reasons only as text."""
     if "password" in text or "authentication" in text:
         return _POSTGRES["28"]
     if "does not exist" in text:

@@ -1,4 +1,4 @@
-"""What an OpenID provider says of somebody, as a person with a role."""
+"""Person and role from an OpenID provider's claims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plugins.team.settings import TeamSettings
 
 @dataclass(frozen=True, slots=True)
 class RoleRules:
-    """Which groups have which role; whoever is in none of them looks."""
+    """Roles by group; people in none of them are viewers."""
 
     claim: str = "groups"
     """Name of the claim that lists a person's groups; dots lead into claims within claims."""
@@ -40,7 +40,7 @@ class SignedIn:
 
 
 def signed_in(claims: Mapping[str, Any], rules: RoleRules, now: float) -> SignedIn | None:
-    """Who an ID token's claims are about at ``now`` (seconds since 1970); None where the sign-in is over.
+    """Return the subject of an ID token's claims at ``now`` (seconds since 1970); None if the sign-in has expired.
 
     The token is trusted: the caller has checked its signature, or that of the cookie that holds it.
     """

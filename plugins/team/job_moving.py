@@ -21,7 +21,7 @@ _NAME = "jobs"
 
 @dataclass(frozen=True, slots=True)
 class JobMove:
-    """What is to be copied, after a look at both sides; it waits there to be resumed."""
+    """Plan of a copy, after a check of both sides; it waits there to be resumed."""
 
     folder: Path
     """Where the jobs of this machine are."""
@@ -85,7 +85,7 @@ def _in_table(table: JobTable) -> dict[str, Row]:
 
 
 def _row(manifest: Manifest, folder: Path) -> Row:
-    """What tells jobs apart: what was asked for, and the contents of the uploads."""
+    """Return the identity of a job: its request, and the contents of the uploads."""
     asked = manifests.text_of(replace(manifests.moved(manifest, Path()), owner=""))
     uploads = (hashlib.sha256(path.read_bytes()).hexdigest() for path in manifests.uploads_of(manifest, folder))
     return (asked, *uploads)

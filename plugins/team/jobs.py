@@ -1,4 +1,4 @@
-"""Jobs of replicas that share a database: listed in all of them, and continued elsewhere when their process dies."""
+"""Jobs of replicas that share a database: listed in all of them, and continued by another when their process dies."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class TeamJobs:
         return True
 
     def close(self) -> None:
-        """Say nothing more of the jobs here, so that they go on elsewhere once this process is gone."""
+        """Report no more of the jobs here, so that others continue them once this process is gone."""
         self._closed.set()
         joined(self._thread)
         self._table.leave()
@@ -234,7 +234,7 @@ class TeamJobs:
         return row
 
     def _is_here(self, job_id: str, row: JobRow) -> bool:
-        """Whether this process does a job, or has done it last."""
+        """Return whether this process does a job, or has done it last."""
         return row.owner == self._table.own and job_id not in self._unbegun
 
     def _listed(self, job_id: str, row: JobRow) -> JobStatus:
@@ -247,7 +247,7 @@ class TeamJobs:
             return row.status
 
     def _taken_over(self, job_id: str, row: JobRow) -> JobStatus:
-        # Until it goes on here it is what its row says, and not interrupted, as its folder says.
+        # Until it continues here it is what its row says, and not interrupted, as its folder says.
         self._adopting.add(job_id)
         try:
             if not self._table.claim(job_id, row.owner):
@@ -262,7 +262,7 @@ class TeamJobs:
     def _begun(self, job_id: str, known: JobStatus) -> JobStatus:
         """Go on with a job that is this process's own now; as failed where it cannot be.
 
-        Raises ``JobsUnreachable`` and ``EngineClosed``: then it is begun at a later look, or by another process.
+        Raises ``JobsUnreachable`` and ``EngineClosed``: then it is started at a later look, or by another process.
         """
         try:
             self._table.fetch(job_id, self._jobs.folder_of(job_id))

@@ -40,7 +40,7 @@ class LeaseOwners:
     """The processes that use a PostgreSQL database, by its own clock.
 
     While the server is away no lease can be renewed, so each counts for one more term after the server's start, and a
-    process that could not renew its own judges no other for one more term. Whoever takes over work from a dead owner
+    process that could not renew its own judges no other for one more term. Taking over work from a dead owner
     does so in a statement that names that owner: one that lives after all then finds that the work is no longer its
     own.
     """
@@ -85,7 +85,7 @@ class LeaseOwners:
             connection.execute(delete(INSTANCES).where(INSTANCES.c.id == lease_id))
 
     def alive(self, owner: str, connection: Connection | None = None) -> bool:
-        """Whether the process behind an id still renews its lease; true where the server cannot say, or not yet."""
+        """Return whether the process behind an id still renews its lease; true if the server cannot say, or not yet."""
         with self._guard:
             now, term_s = time.monotonic(), self._term.total_seconds()
             lately = now - self._renewed_at > term_s or now - self._away_until < term_s
@@ -100,7 +100,7 @@ class LeaseOwners:
             return True
 
     def living(self) -> int:
-        """How many leases have not run out."""
+        """Count the leases that have not expired."""
         with self._database.reading() as connection:
             held = select(func.count()).select_from(INSTANCES).where(INSTANCES.c.until > func.now())
             return connection.scalar(held) or 0

@@ -82,7 +82,7 @@ class Metrics(Part):
 
 
 class _Now(Collector):
-    """What is looked at when it is asked for."""
+    """Values read on demand."""
 
     def __init__(
         self,

@@ -69,7 +69,7 @@ class Notifications:
             joined(thread)
 
     def _work(self) -> None:
-        # Not at the top: it comes with an extra, and what has no database of the kind is told so.
+        # Not at the top: it comes with an extra, and an installation without one gets this error.
         import psycopg
 
         while not self._closed.is_set():

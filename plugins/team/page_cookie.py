@@ -31,7 +31,7 @@ class PageCookies:
     def made(self, person: Person, until: float) -> str:
         """A value that stands for ``person`` until then, in seconds since 1970.
 
-        Somebody in more groups than a cookie can hold is in none by it: what is limited to groups stays closed.
+        A person in more groups than a cookie can hold is in none by it: what is limited to groups stays closed.
         """
         value = self._signed(person, person.groups, until)
         return value if len(value) <= _LONGEST else self._signed(person, frozenset(), until)

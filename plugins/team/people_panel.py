@@ -144,7 +144,7 @@ def entry_table(entries: Sequence[Entry], words: Words, *, key: str) -> None:
 
 
 def change_text(operation: str, words: Words) -> str:
-    """What was done; the name of the operation where a later version or a plug-in that is gone noted it."""
+    """Describe a change; the name of the operation if a later version or a missing plug-in recorded it."""
     change = _change_texts().get(operation)
     return words(change) if change else operation
 

@@ -1,4 +1,4 @@
-"""How many runs one person may have under way, and begin in an hour, over all replicas."""
+"""Limits of one person's runs at a time and per hour, over all replicas."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Quota:
         if not author or not (self._at_once or self._hourly):
             yield
             return
-        # Held until the run is begun: of two at once the second sees the first.
+        # Held until the run is started: of two at once the second sees the first.
         with self._guard:
             try:
                 found = self._store.list(max(_LOOKED_AT, self._hourly), author=author)

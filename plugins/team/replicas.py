@@ -1,4 +1,4 @@
-"""What this process shares with the others on its database besides records: jobs, and turns at model servers."""
+"""State shared with the other processes on the database besides records: jobs, and turns at model servers."""
 
 from __future__ import annotations
 

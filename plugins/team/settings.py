@@ -11,7 +11,7 @@ from engine.messages import N_
 
 
 class TeamSettings(BaseModel):
-    """Who has which role and may run how much, what watches replicas, and what they share."""
+    """Roles and quotas of people, monitoring of replicas, and what they share."""
 
     roles_claim: str = Field(
         "groups",

@@ -1,7 +1,7 @@
-"""Who looks at a page, where people sign in, and the page on which they do.
+"""Current user of a page where people sign in, and the sign-in page.
 
 Streamlit signs people in (``[auth]`` in its secrets) and keeps what their provider says of them in a signed cookie. A
-page's script, its callbacks and its fragments ask :func:`person_here`; requests beside pages are known by
+page's script, its callbacks and its fragments ask :func:`person_here`; requests besides pages are known by
 :func:`person_of_cookies`.
 """
 
@@ -56,7 +56,7 @@ def set_up_sign_in(engine: Engine) -> Doors | None:
 
 
 def person_here() -> Person | None:
-    """Who looks at the page whose script runs in this thread; None where there is none, or no one signed in."""
+    """Return the user of the page whose script runs in this thread; None without one."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return None
@@ -65,7 +65,7 @@ def person_here() -> Person | None:
 
 
 def person_of_cookies(cookies: Mapping[str, str]) -> SignedIn | None:
-    """Who signed in, by the cookie that Streamlit keeps of it."""
+    """Return the signed-in user by Streamlit's cookie."""
 
     def signed(name: str) -> bytes | None:
         value = cookies.get(name)
@@ -82,7 +82,7 @@ def _signed_in(claims: Mapping[str, Any]) -> SignedIn | None:
 
 
 def note_sign_in(person: Person) -> None:
-    """Write into the log of changes that somebody signed in, once for each time, however many pages they open."""
+    """Write into the log of changes that a person signed in, once for each time, however many pages they open."""
     found = _signed_in(st.user.to_dict())
     if found is not None and _noted.get(person.id) != found.until:
         _noted[person.id] = found.until
@@ -90,7 +90,7 @@ def note_sign_in(person: Person) -> None:
 
 
 def sign_in_page(words: Words) -> None:
-    """The page that stands in place of every other until somebody has signed in."""
+    """The page that stands in place of every other until a person has signed in."""
     with st.container(key="sign_in", border=True):
         st.markdown("## :primary[:material/account_tree:] Self-Corrective RAG Workbench")
         st.markdown(words("Answers from your own documents, with every step that led to them."))
@@ -111,7 +111,7 @@ def _providers() -> list[tuple[str, str]]:
 
 
 def signed_in_line(words: Words) -> None:
-    """Who is signed in, with the button that ends it."""
+    """Show the signed-in user, with the sign-out button."""
     person = acting()
     note_sign_in(person)
     with st.popover(person.name, icon=":material/person:", key="person"):

@@ -1,4 +1,4 @@
-"""Who is calling: bearer tokens and the cookie of pages, in front of the API and of the files that pages serve.
+"""Identity of callers: bearer tokens and the cookie of pages, in front of the API and of the files that pages serve.
 
 Pure ASGI, as the other guards. None of this stands there where sign-in is not set up.
 """
@@ -54,7 +54,7 @@ class Doors:
         return self.admitted(self.person_of_token(text))
 
     def of_cookie(self, scope: Scope) -> Person | None:
-        """Who the page cookie of a request stands for."""
+        """Return the owner of a request's page cookie."""
         return self.cookies.read(_cookies(scope).get(NAME, ""), time.time())
 
     def api(self, app: ASGIApp, open_path: str = "") -> ASGIApp:
@@ -166,7 +166,7 @@ class PageDoor:
         return [f"{_NEXT}={wanted}; Max-Age={_NEXT_S}; {place}; SameSite=Lax"] if wanted else []
 
     def _wanted(self, scope: Scope) -> str:
-        """The address of a page that somebody asks for who has not signed in; empty where there is none to keep."""
+        """The address of a page requested before signing in; empty where there is none to keep."""
         path, query = self._path(scope), scope.get("query_string", b"").decode("latin-1")
         if scope["method"] != "GET" or _NO_PAGE.search(path) or (path in ("", "/") and not query):
             return ""
@@ -174,7 +174,7 @@ class PageDoor:
         return wanted if len(wanted) <= _LONGEST_NEXT and self._doors.of_page(_cookies(scope)) is None else ""
 
     def _onward(self, scope: Scope) -> str:
-        """Where to go after the sign-in; empty for the first page. Always a path of this app."""
+        """Return the destination after sign-in; empty for the first page. Always a path of this app."""
         if self._path(scope) != "/oauth2callback":
             return ""
         wanted = unquote(_cookies(scope).get(_NEXT, ""))

@@ -1,4 +1,4 @@
-"""How many calls a model server is given at once and a second, agreed on by all processes of a PostgreSQL database.
+"""Concurrency and rate of calls to a model server, shared by all processes of a PostgreSQL database.
 
 A named actor of a cluster would forget what it lent when its process died, and the app's own runs would pass it by. A
 row with a lease outlives both: what a dead process held is free again when the lease is over.
@@ -56,7 +56,7 @@ class SlotTable:
             return [int(slot) for (slot,) in connection.execute(_TAKE, values)]
 
     def lent_out(self, server: str, most: int) -> bool:
-        """Whether all of the ``most`` slots of a server are lent, so that somebody may be waiting for one."""
+        """Return whether all of the ``most`` slots of a server are lent, so that a call may be waiting for one."""
         lent = select(func.count()).where(MODEL_SLOTS.c.server == server, MODEL_SLOTS.c.until > func.clock_timestamp())
         with self._database.reading() as connection:
             return (connection.scalar(lent) or 0) >= most

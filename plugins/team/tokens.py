@@ -22,7 +22,7 @@ _BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token."""
+    """Stored facts about a token."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ class Token:
 
     @property
     def person(self) -> Person:
-        """Who acts with it; in no group, so that what is limited to groups is open to it only where it names it."""
+        """Owner of the token; in no group, so that what is limited to groups is open to it only where it names it."""
         collections = None if self.collections is None else frozenset(self.collections)
         return Person(f"token {self.name}", self.name, self.role, frozenset(), collections)
 
@@ -74,7 +74,7 @@ def made(name: str, role: Role, days: int, collections: Sequence[str] | None) ->
 
 
 def digest(text: str) -> str:
-    """What is kept of a token's text."""
+    """Return the stored digest of a token's text."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 

@@ -57,7 +57,7 @@ class _Waiting:
 
 @dataclass(slots=True)
 class _Server:
-    """What this process has of one server."""
+    """This process's state of one server."""
 
     since: dict[int, float] = field(default_factory=dict)
     """Slots borrowed, and when their turn began."""
@@ -66,7 +66,7 @@ class _Server:
     waiting: deque[_Waiting] = field(default_factory=deque)
 
     def over(self, slot: int) -> bool:
-        """Whether a slot is due to go back."""
+        """Return whether a slot is due to go back."""
         return time.monotonic() - self.since.get(slot, 0.0) >= TURN_S
 
     def take(self) -> int | None:
@@ -195,7 +195,7 @@ class Turns:
         return busy
 
     def _keep_on(self) -> None:
-        """Begin the turns of this process again at servers that have a free slot: nobody waits for one there."""
+        """Restart the turns of this process at servers with a free slot: no one waits for one there."""
         now = time.monotonic()
         with self._guard:
             late = [

@@ -106,7 +106,7 @@ def _put(records: list[RunRecord], to: str, settings: Settings, wanted: Callable
 
 
 def _usable(address: str) -> bool:
-    """Whether it would do as a setting."""
+    """Return whether it would do as a setting."""
     try:
         Settings.load(otlp_endpoint=address)
     except InvalidSettings:

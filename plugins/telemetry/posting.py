@@ -25,7 +25,7 @@ _LATER = frozenset({408, 425, 429, 502, 503, 504})
 
 
 def traces_url(endpoint: str) -> str:
-    """Where spans are posted to: the endpoint itself, or its base with OTLP's usual path."""
+    """Return where spans are posted: the endpoint itself, or its base with OTLP's usual path."""
     bare = endpoint.rstrip("/")
     return bare if bare.endswith(_TRACES) else bare + _TRACES
 

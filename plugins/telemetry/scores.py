@@ -38,7 +38,7 @@ def of_documents(
 
 
 def of_round(record: RunRecord, current: Round, node: str, wanted: Wanted) -> tuple[Score, ...]:
-    """What was made of a round as a whole in the node that decided on it."""
+    """Return the scores of a round as a whole in the node that decided on it."""
     found = [
         Score("pass_rate", decision.reason, decision.pass_rate)
         for decision in record.decisions

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TelemetryState:
-    """How sending goes in this process, since it began."""
+    """State of sending in this process since its start."""
 
     address: str
     """Without user name and password."""
@@ -51,7 +51,7 @@ class TelemetryState:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where what is sent comes from."""
+    """Origin of what is sent."""
 
     record: Callable[[RunId], RunRecord]
     """The record of a run that has ended, or is just ending; raises ``UnknownRun``."""
@@ -91,7 +91,7 @@ class Telemetry(Part):
     @classmethod
     @internal
     def of(cls, engine: Engine, faults: NotedFaults) -> Self:
-        """What sends the runs of an engine to the address of its settings.
+        """Return the sender of an engine's runs to the address of its settings.
 
         Raises ``TelemetryError`` where the packages that it needs are not installed.
         """
@@ -124,7 +124,7 @@ class Telemetry(Part):
 
     @needs("viewer")
     def state(self) -> TelemetryState:
-        """How it goes."""
+        """Return the state of sending."""
         settings = self._wanted
         with self._guard:
             return TelemetryState(
@@ -164,7 +164,7 @@ class Telemetry(Part):
         self._receiver.close()
 
     def _deliver(self, run_id: RunId) -> bool | None:
-        """Whether a run was taken; None where nothing answers and this process is about to end."""
+        """Return whether a run was taken; None where nothing answers and this process is about to end."""
         pause_s = _FIRST_PAUSE_S
         while True:
             try:

@@ -13,7 +13,7 @@ from plugins.telemetry.header_list import headers_in
 
 
 class TelemetrySettings(BaseModel):
-    """Where spans go, and what they hold."""
+    """Destination and contents of spans."""
 
     otlp_endpoint: Annotated[str, like("http://127.0.0.1:6006")] = Field(
         "",

@@ -1,4 +1,4 @@
-"""What the visit of a node is as a span, by what the node does: searching, reranking, judging, rewriting, answering."""
+"""Span of a node's visit, by what the node does: searching, reranking, judging, rewriting, answering."""
 
 from __future__ import annotations
 

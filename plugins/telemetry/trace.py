@@ -182,7 +182,7 @@ class _Making:
         return SpanEvent(name, at_ns, told)
 
     def _failure(self, told: str) -> str | None:
-        """What is said of a failure; without content its code or the class of the exception that it begins with."""
+        """Describe a failure; without content, by its code or the class of exception it starts with."""
         if not told:
             return None
         first = re.match(r"\w{1,60}(?=:|$)", told, re.ASCII)

@@ -1,4 +1,4 @@
-"""What a run becomes before anything is encoded: spans, what happened in them, and how they were judged."""
+"""Spans of a run before encoding: their events and scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Annotator = Literal["LLM", "CODE", "HUMAN"]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a span, or one document of it, was judged."""
+    """Score of a span, or of one document in it."""
 
     name: str
     label: str

@@ -1,6 +1,6 @@
 """A trace of another program as the evidence of a run: rounds, verdicts and queries, before anything is decided.
 
-Pure. What the four-node loop makes of it comes from :mod:`plugins.traces.deciding`.
+Pure. The four-node loop over it comes from :mod:`plugins.traces.deciding`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LONGEST_MODEL = 80
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the traces of one import say of the program that they are from: one program has one way of working."""
+    """Facts about the program behind one import's traces: one program has one way of working."""
 
     similarity: Scale
     confidence: Scale
@@ -57,7 +57,7 @@ def run_id_of(trace: ForeignTrace) -> RunId:
 
 
 def program_of(traces: Sequence[ForeignTrace], collection: str = "") -> Program:
-    """What all traces of an import say together."""
+    """Combine the facts from all traces of an import."""
     depth = max((len(search.passages) for trace in traces for search in trace.searches), default=1)
     depth = min(max(depth, 1), MOST_CANDIDATES)
     projects = sorted({trace.project for trace in traces if trace.project})

@@ -1,4 +1,4 @@
-"""What the four-node loop makes of an imported trace: the settings that follow its path, and the decisions under them.
+"""Imported trace as a four-node loop: the settings that follow its path, and the decisions under them.
 
 Pure: every decision is a what-if's own, so that a what-if under the same settings cannot say otherwise (TR-04).
 """
@@ -78,7 +78,7 @@ def _candidates(records: Sequence[RunRecord], base: RunConfig) -> Iterator[RunCo
 
 
 def _likeness(record: RunRecord, config: RunConfig) -> int:
-    """How far the loop goes the way of a run: its rounds first, then what its generator was given, if it was asked."""
+    """Score how far the loop follows a run: its rounds first, then its generator's context, if it was called."""
     found = what_if(with_rewrites(record, config), config)
     if not _same_way(found.decisions, record):
         return 0
@@ -113,7 +113,7 @@ def decided(record: RunRecord, config: RunConfig) -> RunRecord:
 
 
 def _context(found: WhatIf, record: RunRecord) -> tuple[Context | None, OriginNoteCode | None]:
-    """What the generator of the other program was given, in the order of the loop where both gave the same."""
+    """Return the other program's generator context, in the loop's order if both are equal."""
     origin: Origin | None = record.origin
     if origin is None or origin.given is None or not record.answer:
         return None, None
@@ -130,14 +130,14 @@ def _context(found: WhatIf, record: RunRecord) -> tuple[Context | None, OriginNo
 
 
 def _outcome(found: WhatIf, record: RunRecord) -> Outcome:
-    """How the other program ended; what the loop would call that where it goes the same way."""
+    """Return how the other program ended, in the loop's terms if it would end equally."""
     if not record.answer:
         return "failed" if record.error is not None else "unanswered"
     return found.outcome if found.outcome in ("answered", "answered_forced") else "answered_unverified"
 
 
 def events_of(record: RunRecord, trace: ForeignTrace | None = None) -> list[Event]:
-    """The run as events, in the order in which the loop would have told them."""
+    """The run as events, in the order in which the loop would have emitted them."""
     begun = RunStarted(
         run_id=record.id,
         question=record.question,
@@ -171,7 +171,7 @@ def _round_events(record: RunRecord, index: int, trace: ForeignTrace | None) -> 
 
 
 def _times_of(record: RunRecord, index: int, trace: ForeignTrace | None) -> dict[str, NodeExecution]:
-    """When the steps of a round were; of no length where the trace does not say."""
+    """Return the times of a round's steps; of zero length if the trace does not say."""
     found = {node.node: node for node in record.nodes if node.round == index}
     if trace is not None:
         search = trace.searches[index]

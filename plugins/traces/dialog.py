@@ -29,7 +29,7 @@ _SHOWN = 6
 
 
 def import_button(engine: Engine, words: Words) -> None:
-    """The button of the dialog, and what came of the last import; nothing for people who may not import."""
+    """The button of the dialog, and the result of the last import; nothing for people who may not import."""
     if not may("editor"):
         return
     say_fault("traces", words)

@@ -108,7 +108,7 @@ def passage(text: str, given_id: Any, metadata: Any, score: float | None) -> For
 
 
 def hash_of(text: str) -> str:
-    """What names a document that has no id: the same text has the same name in every trace."""
+    """Return the id of a document without one: the same text has the same id in every trace."""
     return f"text-{sha256(text.strip().encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 

@@ -35,7 +35,7 @@ class ForeignSearch:
 
 @dataclass(frozen=True, slots=True)
 class ForeignVerdict:
-    """What the other program, or a person who annotated its trace, said of a passage in a round."""
+    """Verdict by the other program, or a person who annotated its trace, on a passage in a round."""
 
     round: int
     passage: PassageId
@@ -79,7 +79,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What a file of traces holds."""
+    """Contents of a file of traces."""
 
     traces: tuple[ForeignTrace, ...]
     spans: int

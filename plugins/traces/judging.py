@@ -1,4 +1,4 @@
-"""What the other program left ungraded, judged by a grader of this workbench."""
+"""Passages that the other program left ungraded, judged by a grader of this workbench."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plugins.traces.deciding import decided
 
 @dataclass(frozen=True, slots=True)
 class JudgingPrice:
-    """What judging the rest of some runs would take."""
+    """Cost of judging the rest of some runs."""
 
     runs: int
     passages: int
@@ -35,7 +35,7 @@ def ungraded(record: RunRecord) -> tuple[Passage, ...]:
 
 
 def price_of(records: Sequence[RunRecord], model: RoleModel) -> JudgingPrice:
-    """How many passages a grader would be asked about, and how many calls that is."""
+    """Count the passages for a grader, and the calls."""
     left = [count for record in records if (count := len(ungraded(record)))]
     return JudgingPrice(len(left), sum(left), 0 if model.in_process else sum(left))
 
@@ -46,7 +46,7 @@ def judged(
     """The run with verdicts of this workbench on what had none, decided over again.
 
     Where the other program judged nothing, this grader is the run's own. Where it judged some, its grader stays, and
-    both kinds of verdict count alike: each says who gave it.
+    both kinds of verdict count equally: each says who gave it.
     """
     assert record.origin is not None
     theirs = any(verdict.grader.startswith(IMPORTED) for own in record.rounds for verdict in own.verdicts.values())

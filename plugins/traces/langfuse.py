@@ -154,7 +154,7 @@ def _contents(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _argument(value: Any) -> Any:
-    """What a function was called with, as its decorator keeps it: the one argument, or those that have names."""
+    """Return a function's arguments as its decorator records them: the only one, or all by name."""
     held = loaded(value)
     if not isinstance(held, Mapping) or set(held) != {"args", "kwargs"}:
         return value

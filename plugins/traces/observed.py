@@ -1,4 +1,4 @@
-"""What the decorators of ``rag_workbench.observe`` write: one JSON object a question, its steps in order."""
+"""Format of the decorators of ``rag_workbench.observe``: one JSON object a question, its steps in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = {"retrieval": "retrieve", "grading": "grade_documents", "generation": "
 
 
 def is_observed(value: Any) -> bool:
-    """Whether this is a question that was observed."""
+    """Return whether this is a question that was observed."""
     return isinstance(value, Mapping) and value.get("workbench_trace") == 1 and isinstance(value.get("steps"), list)
 
 

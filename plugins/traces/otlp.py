@@ -14,7 +14,7 @@ _FAILED = (2, "STATUS_CODE_ERROR")
 
 
 def is_otlp(value: Any) -> bool:
-    """Whether this is the JSON of an export request."""
+    """Return whether this is the JSON of an export request."""
     return isinstance(value, Mapping) and isinstance(value.get("resourceSpans"), list)
 
 
@@ -88,7 +88,7 @@ def _attributes(listed: Any) -> dict[str, Any]:
 
 
 def _value(value: Any, depth: int = 0) -> Any:
-    """What an ``AnyValue`` stands for."""
+    """Decode an ``AnyValue``."""
     if not isinstance(value, Mapping) or depth > 20:
         return None
     value = _camel(value)

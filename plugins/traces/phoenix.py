@@ -15,7 +15,7 @@ _DATA_FRAME = ("context.span_id", "context.trace_id")
 
 
 def is_phoenix_span(value: Any) -> bool:
-    """Whether this is a span of the REST API, or a row of a data frame of spans."""
+    """Return whether this is a span of the REST API, or a row of a data frame of spans."""
     if not isinstance(value, Mapping):
         return False
     context = value.get("context")
@@ -83,7 +83,7 @@ def nanoseconds(value: Any) -> int:
 
 
 def is_annotation(value: Any) -> bool:
-    """Whether this is an annotation of a document of a span, as the REST API gives and takes them."""
+    """Return whether this is an annotation of a document of a span, as the REST API gives and takes them."""
     return isinstance(value, Mapping) and bool(value.get("span_id")) and isinstance(value.get("document_position"), int)
 
 

@@ -1,4 +1,4 @@
-"""A file of traces as spans: which form it is, told by its content; what cannot be read is named."""
+"""A file of traces as spans: its form is recognised by its content; what cannot be read is named."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PAGES = ("data", "spans", "traces", "runs", "observations", "annotations", "bat
 
 @dataclass(slots=True)
 class _Found:
-    """What a file was found to hold so far."""
+    """Contents of a file found so far."""
 
     name: str
     project: str
@@ -86,7 +86,7 @@ def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recogni
 
 
 def _unusable(found: _Found, spans: int) -> WorkbenchError:
-    """Why no trace of the files can be used."""
+    """Explain why no trace of the files can be used."""
     codes = [item.code for item in found.left_out]
     if "many_spans" in codes or "many_searches" in codes:
         return TOO_LONG(name=found.name, spans=MOST_OF_TRACE, searches=MOST_SEARCHES)

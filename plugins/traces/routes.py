@@ -40,7 +40,7 @@ def add_traces(api: FastAPI, get_engine: GetEngine) -> None:
 
 
 async def judged(engine: Engine, run_id: str, model: RoleModel) -> int:
-    """How many passages were judged; being cancelled ends the calls, and no thread waits for them meanwhile."""
+    """Judge the passages and count them; cancelling ends the calls, and no thread waits for them meanwhile."""
     judging = await started(lambda: traces_of(engine).judge([run_id], model), Future.cancel)
     return await asyncio.wrap_future(judging)
 

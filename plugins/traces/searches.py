@@ -30,7 +30,7 @@ def searches_of(tree: Tree) -> tuple[ForeignSearch, ...]:
 
 
 def _searching(tree: Tree) -> list[Span]:
-    """Spans that gave documents, the outermost where one lies in another."""
+    """Spans that gave documents, the outermost where one contains another."""
     named = [span for span in tree.spans if span.kind == "RETRIEVER" and (documents_of(span) or _empty(span))]
     if not named:
         # Nodes of a graph whose retriever was not traced itself.
@@ -47,12 +47,12 @@ def _searching(tree: Tree) -> list[Span]:
 
 
 def _empty(span: Span) -> bool:
-    """Whether a search was made that found nothing."""
+    """Return whether a search was made that found nothing."""
     return not span.error and not span.lacks_output and query_of(span) != ""
 
 
 def query_of(span: Span) -> str:
-    """What was searched for; empty where the span does not say."""
+    """Return the search query; empty if the span does not say."""
     value = loaded(span.get("input.value"))
     if isinstance(value, str):
         return value.strip()

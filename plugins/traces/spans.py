@@ -20,7 +20,7 @@ _PLACE = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class DocumentNote:
-    """What an annotation says of one document of a retriever's span."""
+    """Annotation of one document of a retriever's span."""
 
     position: int
     """From 0."""
@@ -32,7 +32,7 @@ class DocumentNote:
 
 @dataclass(frozen=True, slots=True)
 class PassageNote:
-    """What an event of OpenTelemetry's ``gen_ai.evaluation.result`` says of one document, by its id."""
+    """Score of one document, by its id, from an event of OpenTelemetry's ``gen_ai.evaluation.result``."""
 
     document: str
     label: str = ""
@@ -77,17 +77,17 @@ class Span:
 
     @property
     def input(self) -> Any:
-        """What went in, read as JSON where it is."""
+        """Input, parsed if it is JSON."""
         return loaded(self.get("input.value"))
 
     @property
     def output(self) -> Any:
-        """What came out, read as JSON where it is."""
+        """Output, parsed if it is JSON."""
         return loaded(self.get("output.value"))
 
     @property
     def lacks_output(self) -> bool:
-        """Whether Langfuse has nothing for what came out: a step that gave nothing has an empty list or text."""
+        """True if Langfuse has nothing for what came out: a step that gave nothing has an empty list or text."""
         return self.tool == "langfuse" and not self.error and self.get("output.value") is None
 
 

@@ -106,7 +106,7 @@ class Traces(Part):
 
     @needs("editor")
     def price(self, run_ids: Sequence[str], model: RoleModel) -> JudgingPrice:
-        """What :meth:`judge` would ask of a grader; raises ``UnknownRun``."""
+        """Price :meth:`judge`; raises ``UnknownRun``."""
         return price_of(self._readable(run_ids), model)
 
     @needs("editor", log=N_("Passages of imported runs judged"), on=("run_ids",))

@@ -1,4 +1,4 @@
-"""What an import says of itself in plain values, for the API and the command line."""
+"""Import report in plain values, for the API and the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEFT_OUT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """What an import would bring, before anything is kept."""
+    """Preview of an import, before anything is kept."""
 
     found: Recognised
     records: tuple[RunRecord, ...]
@@ -37,7 +37,7 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class TracesTaken:
-    """What came of an import."""
+    """Result of an import."""
 
     seen: Previewed
     """What the files held, and which runs were there before."""
@@ -51,17 +51,17 @@ class TracesTaken:
 
     @property
     def new(self) -> int:
-        """How many were not there before."""
+        """Number of runs that were not there before."""
         return len(self.runs) - len(self.seen.known)
 
 
 def said_of(item: LeftOut) -> str:
-    """What was left out, in English."""
+    """List what was left out, in English."""
     return LEFT_OUT[item.code].format(**item.params)
 
 
 def previewed(seen: Previewed) -> dict[str, Any]:
-    """What a file holds, trace by trace."""
+    """Preview a file, trace by trace."""
     return {
         "spans": seen.found.spans,
         "traces": [

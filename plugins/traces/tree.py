@@ -46,7 +46,7 @@ class Tree:
         self.spans = [self.by_id[span.id] for span in self.spans]
 
     def above(self, span: Span) -> list[Span]:
-        """The spans that a span lies in, the nearest first."""
+        """The spans that contain a span, the nearest first."""
         found, at = [], span.parent
         while at in self.by_id:
             found.append(self.by_id[at])

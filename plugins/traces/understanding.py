@@ -1,4 +1,4 @@
-"""What the spans of one trace say that a program did; pure, and the same in any order of them (TR-01)."""
+"""Steps of a program from the spans of one trace; pure, and the same in any order of them (TR-01)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
 
 
 def _without_search(tree: Tree) -> str:
-    """Why a trace has no search with documents: exports of Langfuse may lack its steps, or what they gave."""
+    """Explain why a trace has no search with documents: Langfuse exports may lack its steps, or their results."""
     if tree.root.tool != "langfuse":
         return "no_search"
     if len(tree.spans) == 1 and tree.root.id.startswith("trace-"):
@@ -185,7 +185,7 @@ def _message(role: Any, content: str) -> Message:
 
 
 def _given(tree: Tree, generating: Span | None, searches: Sequence[ForeignSearch]) -> tuple[PassageId, ...] | None:
-    """What the generator was given: the documents that went into its step, else those whose texts its prompt holds."""
+    """Return the generator's context: the documents of its step, else those whose texts its prompt holds."""
     if generating is None:
         return None
     by_text = {item.text.strip(): item.id for search in searches for item in search.passages}
@@ -200,7 +200,7 @@ def _given(tree: Tree, generating: Span | None, searches: Sequence[ForeignSearch
 
 
 def _decisions(tree: Tree) -> tuple[OriginNote, ...]:
-    """What the program's own router said, as it said it."""
+    """Return the program's own router decisions verbatim."""
     found = []
     for span in tree.spans:
         outcome = said(span.output, ("output", "decision", "next", "route"))

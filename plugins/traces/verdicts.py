@@ -56,7 +56,7 @@ def verdicts_of(
 
 
 def read_verdict(value: Any, depth: int = 0) -> tuple[bool | None, float | None, str] | None:
-    """Whether a reply says relevant, how surely where it says a share, and why; None where it says nothing of it."""
+    """Return whether a reply says relevant, how surely if it says a share, and why; None if it says neither."""
     value = loaded(value)
     if isinstance(value, str):
         return _from_text(value)
@@ -122,7 +122,7 @@ def _replied(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[ForeignV
 
 
 def _listed(span: Span, place: int, searches: Sequence[ForeignSearch]) -> list[ForeignVerdict | None] | None:
-    """Verdicts in a list beside the documents that they are about."""
+    """Verdicts in a list parallel to their documents."""
     output = span.output
     listed = list(items(output.get("verdicts"))) if isinstance(output, Mapping) else []
     documents = documents_in(span.input)
@@ -172,7 +172,7 @@ def _survived(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[Foreign
 
 
 def _gave_none(output: Any) -> bool:
-    """Whether a step gave an empty list of documents on."""
+    """Return whether a step gave an empty list of documents on."""
     output = loaded(output)
     return isinstance(output, Mapping) and any(
         name in output and list(items(output[name])) == [] and output[name] in ([], {}, ())

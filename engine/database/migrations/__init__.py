@@ -1,4 +1,4 @@
-"""How the tables came to be, one step a module; ``here`` says which of them a database has."""
+"""Migrations of the tables, one module a step; ``here`` lists those that a database has."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from engine.database.tables import Part
 
 
 def here(part: Part) -> bool:
-    """Whether the database at hand has the tables of a part: an SQLite file has one part, PostgreSQL has all."""
+    """Return whether the database at hand has the tables of a part: an SQLite file has one part, PostgreSQL has all."""
     return part in context.config.attributes["parts"]

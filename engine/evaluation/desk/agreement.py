@@ -1,4 +1,4 @@
-"""How far judges agree with each other and with a grader: Cohen's κ."""
+"""Agreement of judges with each other and with a grader: Cohen's κ."""
 
 from __future__ import annotations
 

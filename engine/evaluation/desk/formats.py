@@ -30,7 +30,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a file of judgements holds."""
+    """Contents of a file of judgements."""
 
     labels: tuple[Label, ...] = ()
     answers: tuple[AnswerJudgement, ...] = ()
@@ -74,7 +74,7 @@ def written(
 
 
 def read(text: str, name: str, form: Format | None, cases: Sequence[Case], *, relevant_from: int = 1) -> Read:
-    """Read a file; without ``form`` it is told from the content.
+    """Read a file; without ``form`` it is recognised by its content.
 
     A rating of ``relevant_from`` or more means relevant. Questions that the set does not have are left out and named.
     Raises ``EvaluationError`` where nothing of it can be used.

@@ -31,7 +31,7 @@ def lattice(base: RunConfig) -> tuple[RunConfig, ...]:
 
 
 def influences(evidence: Evidence, records: dict[str, RunRecord], base: RunConfig, kind: Kind) -> dict[str, float]:
-    """How much the judgement of each pair could change which setting is best, by the pair's id; calls nothing.
+    """Return each pair's possible influence on the best setting, by the pair's id; calls nothing.
 
     An answer counts under the settings that lead to it, and settings are compared by *answered right*; a passage under
     those that let it pass, and settings are compared by *found and answered*. ``records`` by case id.

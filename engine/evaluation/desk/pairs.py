@@ -1,4 +1,4 @@
-"""What can be judged: a question with a passage that a run found, or with an answer that a run gave."""
+"""Judgeable items: a question with a passage that a run found, or with an answer that a run gave."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def _cited(record: RunRecord) -> Iterable[str]:
 
 
 def passage_item_id(question: str, passage_id: str) -> str:
-    """What names a question with a passage: 64 hexadecimal digits."""
+    """Return the id of a question with a passage: 64 hexadecimal digits."""
     return sha256(f"{question.strip()}\x00{passage_id}".encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge said of one pair."""
+    """Judgement of one pair by one judge."""
 
     item_id: str
     judge: str
@@ -128,7 +128,7 @@ def of_labels(labels: Iterable[Label]) -> tuple[Judgement, ...]:
 
 
 def of_answers(judgements: Iterable[AnswerJudgement]) -> tuple[Judgement, ...]:
-    """What people said of answers as the desk counts it."""
+    """Count people's judgements of answers."""
     return tuple(
         Judgement(pair_id(item.question, item.answer), item.judge, item.right, item.drawn == "random", item.judged_at)
         for item in judgements
@@ -138,7 +138,7 @@ def of_answers(judgements: Iterable[AnswerJudgement]) -> tuple[Judgement, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of what a gathering holds is judged."""
+    """Judged share of a collection of pairs."""
 
     total: int
     """Distinct pairs."""
@@ -163,7 +163,7 @@ def coverage(items: Sequence[Item], said: Iterable[Judgement], judge: str) -> Co
 
 
 def share_of_yes(items: Sequence[Item], said: Iterable[Judgement]) -> Interval | None:
-    """The share of the pairs drawn at random of which more than half of the judges say yes, with its interval.
+    """The share of randomly drawn pairs that more than half of the judges accept, with its interval.
 
     Chosen pairs and those met by hand say nothing of the rest, and are left out; None without any.
     """

@@ -1,4 +1,4 @@
-"""Which pair is judged next: in turn one drawn at random, and the one whose judgement could change most."""
+"""Order of judging: alternately a random pair and the one with the greatest possible influence."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def next_item(
     seed: str,
     put_off: Sequence[str] = (),
 ) -> Next | None:
-    """What ``judge`` is shown next; None where all is judged. Pure: the same past gives the same next pair.
+    """Return the next pair for ``judge``; None if all are judged. Pure: the same past gives the same pair.
 
-    Every judge draws through all pairs in one order, a permutation made of ``seed``: so those that a judge has drawn
+    Every judge draws through all pairs in one order, a permutation by ``seed``: so those that a judge has drawn
     are a simple random sample. As many pairs are chosen by ``influence`` (by id, above 0) as are drawn; where nothing
-    hangs on any, the draw goes on. ``put_off`` come last, oldest first; they stay in the draw.
+    hangs on any, the draw continues. ``put_off`` come last, oldest first; they stay in the draw.
     """
     mine = {item.item_id: item for item in said if item.judge == judge}
     last = {name: place for place, name in enumerate(put_off)}
@@ -60,7 +60,7 @@ def next_item(
 
 
 def influence_of(mask: BoolArray, scores: FloatArray, n: int) -> float:
-    """How much the judgement of one pair could change which setting is best, from 0 (nothing) to 1.
+    """Return one pair's possible influence on the best setting, from 0 (none) to 1.
 
     ``mask`` [S]: settings under which the pair counts, ``scores`` [S] the share of right answers that each proves over
     ``n`` questions, NaN where none is to be right. A judgement moves the score of every setting of the mask by at most

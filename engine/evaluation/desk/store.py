@@ -1,4 +1,4 @@
-"""What the desk keeps beside the judgements: guidelines of a set, names of judges, and its scores over time."""
+"""Records of judging besides the judgements: guidelines of a set, names of judges, and its scores over time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.people import acting
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What one gathering of a set came to, as it was when it was noted."""
+    """Scores of a set at the time they were recorded."""
 
     batch_id: str
     set_name: str
@@ -35,7 +35,7 @@ class DeskStore(OpenedStore):
     """Safe from any thread and several processes; raises ``EvaluationError`` where the database cannot be used."""
 
     def guidelines(self, set_name: str) -> str:
-        """What judges of a set should go by; empty where nothing is written."""
+        """Return the guidelines for judges of a set; empty if there are none."""
         rows = self._rows(select(GUIDELINES.c.text).where(GUIDELINES.c.set_name == clean(set_name)))
         return str(rows[0][0]) if rows else ""
 

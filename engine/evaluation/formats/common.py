@@ -1,4 +1,4 @@
-"""What the forms of data sets share: caps, notes about what was left out, text to documents."""
+"""Code shared by data set formats: limits, notes on what was left out, text to documents."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def sources(names: Iterable[str]) -> tuple[Expectation, ...]:
 
 
 def question_fault(question: object) -> str:
-    """Why a question cannot be asked; empty where it can."""
+    """Explain why a question cannot be asked; empty if it can."""
     if not isinstance(question, str):
         return "the question is missing" if question is None else "the question is no text"
     if not question.strip():

@@ -77,7 +77,7 @@ def _note_unused(unused: Sequence[str], made: Import) -> None:
 
 
 def expectation_of(text: str, known: Collection[str] = ()) -> Expectation:
-    """What a label means: a passage's id, a source's name, or a text that the right passage contains.
+    """Interpret a label: a passage's id, a source's name, or a text that the right passage contains.
 
     ``passage:``, ``source:`` or ``text:`` in front says it outright. Else ``known`` sources are recognised, and names
     that end like a file that can be ingested, each with ``#`` and a number for one of its passages.

@@ -1,6 +1,6 @@
 """A collection's knowledge graph, read passage by passage: what was read stays, and is not read again.
 
-Passages are known by id and hash of their text, so a building that continues, or that is begun once more after the
+Passages are known by id and hash of their text, so a building that continues, or that is started once more after the
 collection grew, reads only what is new or changed; what the collection has no longer is forgotten.
 """
 
@@ -39,7 +39,7 @@ _PAGE = 512
 
 
 class GraphSource(Protocol):
-    """What of a knowledge base the building of a graph needs."""
+    """Knowledge base interface for building a graph."""
 
     async def describe(self, collection: str) -> CollectionInfo: ...
 
@@ -59,7 +59,7 @@ async def build_graph(
 ) -> GraphInfo:
     """Read what of a collection was not read yet, find communities, and complete its graph.
 
-    A cancel between batches leaves what was read. Passages of which a reply could not be read are left out, so that
+    A cancel between batches leaves what was read. Passages with unreadable replies are left out, so that
     another building tries them again. Raises ``JobError`` where no reply could be read, and what
     store and extractor raise.
     """
@@ -81,7 +81,7 @@ async def build_graph(
 
 
 def _complete(graph: GraphInfo, extractor: Extractor, info: CollectionInfo, passages: int) -> bool:
-    """Whether there is nothing to do; a collection without a fingerprint may have changed."""
+    """Return whether there is nothing to do; a collection without a fingerprint may have changed."""
     same = graph.finished and graph.extractor == extractor.name and graph.fingerprint == info.fingerprint
     return same and bool(graph.fingerprint) and graph.passages == passages
 
@@ -188,7 +188,7 @@ def community_key(community: Community, hashes: Sequence[str]) -> str:
 
 
 class _Pace:
-    """How far a building has come, told as an ingestion tells it."""
+    """Progress of building a graph, in the form of an ingestion."""
 
     def __init__(self, report: Callable[[Progress], None] | None, total: int) -> None:
         self._report = report

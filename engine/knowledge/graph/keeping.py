@@ -1,4 +1,4 @@
-"""What happens to the graph of a collection when the collection changes.
+"""Updates of a collection's graph when the collection changes.
 
 Each looks at the graph first: with a graph store that does not answer nothing is done at all, and what is changed is
 never half changed because of it. The graph itself changes last, for it is dear where a chat model read it.

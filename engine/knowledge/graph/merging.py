@@ -1,4 +1,4 @@
-"""How readings of passages become one graph: the same for the same readings in any order and store."""
+"""Merge of passage readings into one graph, equal for the same readings in any order and store."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class MergedEntity:
-    """What all mentions say of one entity."""
+    """Entity merged from all its mentions."""
 
     name: str
     """The spelling used most."""
@@ -54,7 +54,7 @@ class MergedEntity:
 
 
 def read_in(read: PassageGraph) -> tuple[list[Mention], list[Telling]]:
-    """What one passage adds to a graph.
+    """Add one passage to a graph.
 
     Left out is what no graph can hold: entities without a usable name, relationships of an entity with itself, with one
     that the passage does not name, or with a weight that is not above 0.
@@ -110,7 +110,7 @@ def _joined(one: Mention, other: Mention) -> Mention:
 
 
 def _ends(mentions: Iterable[Mention]) -> dict[str, str]:
-    """What each name in a passage stands for; an alias of two entities stands for none, a name always for its own."""
+    """Resolve the names in a passage; an alias of two entities is dropped, a name always means its own."""
     mentions = list(mentions)
     meant: dict[str, set[str]] = {}
     for mention in mentions:

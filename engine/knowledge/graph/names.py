@@ -32,7 +32,7 @@ def normalised(name: str) -> str:
 
 
 def usable(name: str) -> bool:
-    """Whether something can be the name of an entity at all."""
+    """Return whether something can be the name of an entity at all."""
     return 0 < len(normalised(name)) <= LONGEST_NAME
 
 

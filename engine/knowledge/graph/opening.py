@@ -1,4 +1,4 @@
-"""Where this machine keeps its knowledge graphs: a file of the data folder, unless a plug-in has another place."""
+"""Place of this machine's knowledge graphs: a file of the data folder, unless a plug-in has another."""
 
 from __future__ import annotations
 

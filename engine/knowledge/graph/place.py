@@ -12,7 +12,7 @@ from engine.roles.graph import GraphStore
 
 @dataclass(frozen=True, slots=True)
 class GraphPlace:
-    """What was found when a store of graphs was looked at."""
+    """State of a store of graphs."""
 
     version: str
     """Of the server with its edition, or of SQLite."""

@@ -119,7 +119,7 @@ class GraphFile:
                 self._put_back(db)
 
     def size(self) -> int:
-        """Bytes of the file and of what was written beside it and is not in it yet."""
+        """Bytes of the file and of its journal, which is not in it yet."""
         with self._translated_errors():
             beside = self.path.with_name(f"{self.path.name}-wal")
             return sum(file.stat().st_size for file in (self.path, beside) if file.exists())

@@ -128,7 +128,7 @@ class SqliteGraphs:
     def _change(
         self, collection: str, change: Callable[[sqlite3.Connection, int], None], *, must: bool = False
     ) -> bool:
-        """Whether there was a graph to change; raises ``GraphStoreError.missing`` where there must be one."""
+        """Return whether there was a graph to change; raises ``GraphStoreError.missing`` where there must be one."""
         with self._file.writing() as db:
             graph = reading.number_of(db, self._space, collection)
             if graph is not None:

@@ -24,7 +24,7 @@ _Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class _Touched:
-    """What has to be made again from what passages say."""
+    """Parts to be rebuilt from the passages."""
 
     entities: set[str] = field(default_factory=set)
     relationships: set[_Key] = field(default_factory=set)

@@ -30,7 +30,7 @@ READERS = Subprocesses(
 
 
 def read_apart(suffix: str, name: str, data: bytes, hidden: bool = False, seconds: float = TIME_LIMIT_S) -> Contents:
-    """What a file holds; blocks. Raises the ``SourceError`` that fits."""
+    """Read a file in another process; blocks. Raises the ``SourceError`` that fits."""
     found = READERS.call(name, data, seconds, suffix=suffix, hidden=hidden)
     try:
         return _contents().validate_python(found)
@@ -39,7 +39,7 @@ def read_apart(suffix: str, name: str, data: bytes, hidden: bool = False, second
 
 
 def read(name: str, data: bytes, suffix: str, hidden: bool = False) -> dict[str, Any]:
-    """What a file holds, as plain values; runs apart."""
+    """Read a file into plain values; runs in another process."""
     return asdict(whole(name, len(data), loader_of(f"a{suffix}")(name, data, hidden)))
 
 

@@ -57,7 +57,7 @@ def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
 
 
 def _package(archive: Container) -> str:
-    """The place of the list of chapters: where the container says, else where it lies."""
+    """The place of the table of contents: where the container says, else in the usual place."""
     if "META-INF/container.xml" in archive:
         for item in _parsed(archive, "META-INF/container.xml").iter("{*}rootfile"):
             if (item.get("full-path") or "") in archive:

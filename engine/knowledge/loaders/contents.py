@@ -1,4 +1,4 @@
-"""What a loader finds in a file, and the limits that hold for every format."""
+"""Results of a loader, and the limits of every format."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a loader found in a file; ``title`` is empty where the file names none."""
+    """Contents of a file; ``title`` is empty if the file names none."""
 
     title: str
     sections: tuple[Section, ...]

@@ -1,4 +1,4 @@
-"""What documentation tools write between the lines of Markdown: admonitions, includes, imports."""
+"""Markdown extensions of documentation tools: admonitions, includes, imports."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def without_directives(lines: Sequence[Line], lost: Counter[str]) -> list[Line]:
 
 
 def _component(lines: Sequence[Line], place: int) -> int:
-    """How many lines the tag of a component has below its first one; 0 where none begins."""
+    """Count the lines of a component's tag below its first one; 0 if none begins."""
     if not _COMPONENT.fullmatch(lines[place].text):
         return 0
     for below, line in enumerate(lines[place + 1 : place + _LONGEST_COMPONENT], 1):
@@ -106,7 +106,7 @@ def _component(lines: Sequence[Line], place: int) -> int:
 
 
 def _shown_as(text: str) -> Iterator[str]:
-    """What a line is to a reader: itself, the title of a box as a paragraph, or a gap."""
+    """Return how a reader sees a line: itself, the title of a box as a paragraph, or a gap."""
     if len(text) > _LONGEST:
         yield text
         return

@@ -1,4 +1,4 @@
-"""The encoding of a text file: told by its marks, by what decodes, and only then by its statistics."""
+"""The encoding of a text file: recognised by its marks, by what decodes, and only then by its statistics."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Decoded:
 
 
 def kind_of(data: bytes) -> str:
-    """What a file is by its first bytes, as ``a PDF document``; ``text`` or ``binary data`` for all others."""
+    """Name the kind of a file by its first bytes, e.g. ``a PDF document``; else ``text`` or ``binary data``."""
     found = next((kind for magic, kind in MAGIC if data.startswith(magic)), "")
     if found:
         return found
@@ -177,7 +177,7 @@ def _by_statistics(data: bytes) -> Decoded | None:
 
 
 def _plausible(text: str, encoding: str) -> bool:
-    """Whether the characters beyond ASCII are those that a text in this encoding is made of."""
+    """Return whether the characters beyond ASCII are typical of a text in this encoding."""
     sample = text[:_SAMPLE]
     foreign = [char for char in sample if ord(char) > 127 and char not in _SIGNS]
     if len(foreign) < _LEAST_FOREIGN:

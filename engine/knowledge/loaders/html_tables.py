@@ -10,7 +10,7 @@ _CELLS = ("td", "th")
 
 
 def is_data(table: Any) -> bool:
-    """Whether a table holds data, rather than laying out a page."""
+    """Return whether a table holds data, rather than laying out a page."""
     own = (row for row in (*table.findall("tr"), *table.findall("*/tr")) if row.find("th") is not None)
     if table.find(".//table") is not None and next(own, None) is None:
         return False
@@ -35,7 +35,7 @@ def row_cells(row: Any) -> list[Any]:
 
 
 def reach(cell: Any, name: str, most: int) -> int:
-    """How many places a cell reaches over, at most ``most``; 0 rows mean all that are left of the group."""
+    """Return the span of a cell, at most ``most``; 0 rows mean the rest of the group."""
     stated = (cell.get(name) or "").strip()
     if not (stated.isdecimal() and stated.isascii() and len(stated) < 10):
         return 1

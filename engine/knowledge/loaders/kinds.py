@@ -1,4 +1,4 @@
-"""Which kinds of files can be read, and by what: the only place that says so."""
+"""The one list of readable file types and their loaders."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def suffix_of(name: str) -> str:
 
 
 def loader_of(name: str) -> Loader:
-    """What reads a file of that name in this process; raises ``SourceUnsupported`` where nothing does."""
+    """Return the loader for a file name; raises ``SourceUnsupported`` if there is none."""
     suffix = suffix_of(name)
     if suffix in _SAVE_AS:
         raise SourceUnsupported.save_as(name=name, suffix=_SAVE_AS[suffix])
@@ -89,13 +89,13 @@ def loader_of(name: str) -> Loader:
 
 
 def is_known(name: str) -> bool:
-    """Whether the name alone says how a file is read, or that it is not."""
+    """Return whether the name alone says how a file is read, or that it is not."""
     suffix = suffix_of(name)
     return suffix == ARCHIVE or any(suffix in table for table in (HERE, APART, _SAVE_AS))
 
 
 def is_text(head: bytes) -> bool:
-    """Whether a file of unknown kind that begins so is text, as far as that can be seen."""
+    """Return whether a file of unknown kind that begins so is text, as far as that can be seen."""
     try:
         _load_any("", head[: head.rfind(b"\n") + 1] or head)
     except SourceUnsupported:

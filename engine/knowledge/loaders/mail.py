@@ -48,7 +48,7 @@ def load_mails(name: str, data: bytes, hidden: bool = False) -> Contents:
 
 
 class _Reading:
-    """What the mails of one file hold."""
+    """Contents of the mails of one file."""
 
     def __init__(self, name: str, hidden: bool) -> None:
         self.notes: list[SourceNote] = []
@@ -120,7 +120,7 @@ class _Reading:
             found = loader_of(named)(named, data, self._hidden)
         except MemoryError:
             raise
-        except Exception:  # whatever is wrong with an attachment costs nothing else
+        except Exception:  # an error in an attachment costs nothing else
             self._left_out["attachments_unread"].append(named)
             return
         self._read["attachments"] += 1

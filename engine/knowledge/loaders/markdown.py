@@ -97,7 +97,7 @@ def _end(lines: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What front matter says, and the lines of the file after what of it tells a reader something."""
+    """Front matter of a file, and its lines after the part of use to a reader."""
 
     lines: list[Line]
     end: int = 0

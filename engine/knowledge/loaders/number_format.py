@@ -1,4 +1,4 @@
-"""What Excel shows of a value: the number formats of ECMA-376, part 1, 18.8.30 and 18.8.31.
+"""Excel's display of values: the number formats of ECMA-376, part 1, 18.8.30 and 18.8.31.
 
 A date whose order the reader's system would choose is written as in ISO 8601.
 """
@@ -71,7 +71,7 @@ BUILT_IN: Mapping[int, str] = dict(
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """One part of a format, of which a value takes one by its sign or by a condition."""
+    """One section of a number format; a value takes one by its sign or by a condition."""
 
     show: Callable[[float], str]
     """Of a number without its sign; of a date."""
@@ -150,7 +150,7 @@ def _sections(code: str) -> tuple[_Section, ...]:
     code = "yyyy-mm-dd" if _SYSTEM_DATE.match(code) else code
     sections = [_section(part, place) for place, part in enumerate(_parts(code)[:4])]
     for place, section in enumerate(sections):
-        # A section for negative numbers alone says itself how they are told from others.
+        # A section for negative numbers alone marks them itself.
         limits = [section.condition] if section.condition else [item.condition for item in sections[:place]][-1:]
         below = any(limit and limit[1] <= 0 and limit[0] in _BELOW[section.condition is None] for limit in limits)
         sections[place] = replace(section, signed=not below and (place != 1 or limits != [None]))

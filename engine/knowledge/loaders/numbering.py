@@ -138,13 +138,13 @@ def _form(level: Any) -> str:
 
 
 def value_of(element: Any, child: str) -> str:
-    """What a child of an element states as its value; empty where there is none."""
+    """Return the value stated by a child of an element; empty if there is none."""
     found = None if element is None else element.find(f"{WORD}{child}")
     return "" if found is None else found.get(f"{WORD}val") or ""
 
 
 def is_on(element: Any) -> bool:
-    """Whether an element that switches something on is there and does so."""
+    """Return whether an element that switches something on is there and does so."""
     return element is not None and element.get(f"{WORD}val") not in ("0", "false", "off")
 
 

@@ -1,4 +1,4 @@
-"""What Office files and books share: a ZIP archive of XML, checked before anything parses it."""
+"""Shared base of Office files and books: a ZIP archive of XML, checked before it is parsed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Relation:
 
 
 def addresses_unsaid(links: Mapping[str, Relation], text: str) -> int:
-    """How many links lead to an address that is not in the text, too."""
+    """Count the links whose address is missing from the text."""
     there = {link.target for link in links.values() if link.kind == "hyperlink" and link.external}
     return sum(address.removeprefix("mailto:").rstrip("/") not in text for address in there)
 
@@ -126,7 +126,7 @@ class Container:
             yield
         except (SourceError, MemoryError, RecursionError):
             raise
-        except Exception:  # a file may hold anything; whatever it breaks, the rest of it is read
+        except Exception:  # a file may hold anything; where one part breaks, the rest of it is read
             self.lost[code] += 1
 
 

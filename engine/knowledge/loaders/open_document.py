@@ -259,7 +259,7 @@ class _Reading:
         return lowered(words) if position == "sub" or position.startswith("-") else words
 
     def _opens(self, item: Any, depth: int) -> bool:
-        """Whether an element is looked into, which is not so deeply inside of others."""
+        """Return whether an element is looked into, which is not so deeply inside of others."""
         if depth >= _DEEPEST:
             self.left_out["blocks_broken"] += bool("".join(item.itertext()).strip())
         return depth < _DEEPEST
@@ -283,7 +283,7 @@ class _Reading:
                     mark = "  "
 
     def _label(self, style: str, level: int, item: Any) -> str:
-        """What stands before the next item or heading of a style: its number as the style writes it, or a dash."""
+        """Return the prefix of the next item or heading of a style: its number in the style's format, or a dash."""
         forms = {_whole(form, f"{_TEXT}level") - 1: form for form in self._lists.get(style, ())}
         form = forms.get(level)
         counts = self._numbers.setdefault(style, {})
@@ -302,7 +302,7 @@ class _Reading:
         return f"{label} " if label.strip() else ""
 
     def _rows(self, table: Any) -> Iterator[tuple[bool, list[Span]]]:
-        """Whether a row is a header, and its cells; hidden ones are counted."""
+        """Return whether a row is a header, and its cells; hidden ones are counted."""
         hidden_columns = self._hidden_columns(table)
         left = MOST_ROWS
         for row in table.iter(f"{_TABLE}table-row"):

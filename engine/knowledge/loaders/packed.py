@@ -14,7 +14,7 @@ from engine.messages import N_
 
 
 def load_packed(name: str, data: bytes, hidden: bool = False) -> Contents:
-    """What the file inside holds; raises ``SourceUnsupported`` for several files packed as one."""
+    """Read the file inside an archive; raises ``SourceUnsupported`` if several are packed as one."""
     inner = name[: -len(suffix_of(name))]
     if suffix_of(inner) == ".tar":
         raise SourceUnsupported.save_as(name=name, suffix=".zip")

@@ -122,7 +122,7 @@ class _Reading:
         return _guarded(lambda: str(self._document.get_metadata_value("Title")), "")  # it may hold half a character
 
     def _sections(self, pages: Sequence[Page], entries: Sequence[Entry]) -> list[Section]:
-        """What each page says, and below it what is written onto it; empty for one that is a picture."""
+        """Return the text of each page, then its annotations; empty for a page that is a picture."""
         said: dict[int, list[Section]] = {}
         for path, page, text in read_pages(pages, entries):
             said.setdefault(page, []).append(Section((*path, f"p. {page}"), without_control(text)))
@@ -183,7 +183,7 @@ class _Reading:
 
 
 def _guarded(read: Callable[[], Found], instead: Found) -> Found:
-    """What a part of the file gives, or ``instead`` where it is broken."""
+    """Read a part of the file; return ``instead`` if it is broken."""
     try:
         return read()
     except MemoryError:
@@ -193,7 +193,7 @@ def _guarded(read: Callable[[], Found], instead: Found) -> Found:
 
 
 def _has_picture(page: Any) -> bool:
-    """Whether a picture covers most of a page, as in a scan."""
+    """Return whether a picture covers most of a page, as in a scan."""
     from pypdfium2 import raw
 
     area = page.get_width() * page.get_height()

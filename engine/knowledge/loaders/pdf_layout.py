@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(slots=True)
 class _Part:
-    """What one page says under one heading."""
+    """Text of one page under one heading."""
 
     path: tuple[str, ...]
     page: int
@@ -96,7 +96,7 @@ _Mark = tuple[str, int]
 
 
 def _running_heads(pages: Sequence[Page]) -> set[_Mark]:
-    """What stands at one height at the edge of many pages, page numbers counted along with them."""
+    """Find lines at the same height on the edges of many pages, page numbers included."""
     seen: Counter[_Mark] = Counter()
     for page in pages:
         seen.update({mark for line in _margin(page) for mark in _marks(line, page.number)})
@@ -105,7 +105,7 @@ def _running_heads(pages: Sequence[Page]) -> set[_Mark]:
 
 
 def running_heads(pages: Sequence[Page]) -> int:
-    """How many lines at the edges of pages :func:`read_pages` leaves out, because they repeat."""
+    """Count the repeated lines at page edges that :func:`read_pages` leaves out."""
     repeated = _running_heads(pages)
     return sum(len(_heads(page, repeated)) for page in pages)
 
@@ -138,7 +138,7 @@ def _marks(line: Line, page: int) -> list[_Mark]:
 
 
 def _hyphenated(pages: Sequence[Page]) -> set[str]:
-    # Begun at the first letter of a word only: a word of many thousand letters would be gone over from each of them.
+    # Tried at the first letter of a word only: a word of many thousand letters would be read again from each of them.
     words = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
     return {found.group().lower() for page in pages for line in page.lines for found in words.finditer(line.text)}
 

@@ -76,7 +76,7 @@ def _piece(text_page: Any, first: int, words: str, height: float) -> _Piece:
 
 
 def _together(text_page: Any, before: _Piece, piece: _Piece) -> _Piece | None:
-    """Both as one line, where the second goes on behind or with a character that is set off."""
+    """Both as one line, where the second continues behind or with a character that is set off."""
     one, two = before.line, piece.line
     gap = two.left - one.right
     if not -0.2 * two.size < gap < two.size:

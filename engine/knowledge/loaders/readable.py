@@ -58,7 +58,7 @@ _BARS = re.compile(r"[ \t]*\|")
 
 @dataclass(slots=True)
 class Read:
-    """What a reader sees of Markdown, how many parts of each kind that is, and what was left out."""
+    """Visible text of Markdown, the number of parts by kind, and what was left out."""
 
     lines: list[Line]
     parts: Counter[str] = field(default_factory=Counter)
@@ -349,7 +349,7 @@ class _Reader:
 
 
 def _lead(line: str, content: str) -> str:
-    """What stands before the words of a line: indent and the sign of a list item, without signs of quotation."""
+    """Return the prefix of a line: indent and list marker, without quotation marks."""
     at = line.find(content.strip()) if content.strip() else -1
     lead = line[:at] if at > 0 else ""
     return _QUOTED.sub("", lead) if ">" in lead else lead

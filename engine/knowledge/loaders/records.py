@@ -97,7 +97,7 @@ def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, .
 
 
 def _empty(value: Any) -> tuple[SourceNote, ...]:
-    """How many values inside say nothing, which no line names."""
+    """Count the empty values inside, which no line names."""
     pending, count = [value], 0
     while pending:
         inner = pending.pop()

@@ -111,7 +111,7 @@ class _Deck:
         return title, "\n\n".join(filter(None, parts))
 
     def _is_written_on(self, path: str) -> bool:
-        """Whether a part is a master or a layout with words of its own; places to fill in have none."""
+        """Return whether a part is a master or a layout with words of its own; places to fill in have none."""
         root = self._package.xml(path) if _MASTER.fullmatch(path) else None
         return root is not None and any(plain_text(shape) for shape in root.iter(f"{_P}sp") if not _kind(shape))
 
@@ -207,13 +207,13 @@ def _shapes(tree: Any) -> Iterator[Any]:
 
 
 def _kind(shape: Any) -> str:
-    """What a placeholder is for; empty for a shape that is none."""
+    """Return the purpose of a placeholder; empty for other shapes."""
     place = shape.find(f"*/{_P}nvPr/{_P}ph")
     return "" if place is None else place.get("type") or ("title" if place.get("idx", "0") == "0" else "obj")
 
 
 def _mark(properties: Any) -> tuple[str, bool]:
-    """Whether words are raised or lowered, and whether they are struck out."""
+    """Return whether words are raised or lowered, and whether they are struck out."""
     if properties is None:
         return "", False
     offset = (properties.get("baseline") or "").rstrip("%")

@@ -114,9 +114,9 @@ def table_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
 
 
 def header_rows(rows: Sequence[Sequence[Cell]]) -> range:
-    """Which of the first rows name the columns; empty where none does.
+    """Return which of the first rows name the columns; empty if none does.
 
-    A header is made of different short words, none of them a number, fills as many columns as the widest row below it
+    A header has different short words, none of them a number, fills as many columns as the widest row below it
     but one, and stands above at least one row. A cell in it that reaches over several columns is divided by the next
     row, and one that reaches down takes that row in.
     """
@@ -146,19 +146,19 @@ def joined_header(rows: Sequence[Sequence[Cell]]) -> list[str]:
 
 
 def _divided(row: Sequence[Cell], below: Sequence[Cell]) -> bool:
-    """Whether the row below belongs to the same header."""
+    """Return whether the row below belongs to the same header."""
     reaches_down = any(isinstance(one, Span) and one.text and one is two for one, two in zip(row, below, strict=False))
     return reaches_down or any(_repeated(row, column) for column, cell in enumerate(row) if _says([cell]))
 
 
 def _repeated(row: Sequence[Cell], column: int) -> bool:
-    """Whether a place is empty or filled by the cell to its left."""
+    """Return whether a place is empty or filled by the cell to its left."""
     cell = row[column] if column < len(row) else ""
     return not cell_texts([cell])[0] or (column > 0 and isinstance(cell, Span) and cell is row[column - 1])
 
 
 def _names(row: Sequence[Cell], below: Sequence[Cell]) -> bool:
-    """Whether a row holds names of columns: short words, or a word and years above something else."""
+    """Return whether a row holds names of columns: short words, or a word and years above something else."""
     said, under = cell_texts(row), cell_texts(below)
     # First, for a cell of a million digits would keep the expression busy for hours.
     if any(len(cell) > _LONGEST_HEADER for cell in said):
@@ -184,7 +184,7 @@ def _filled(row: Sequence[Cell]) -> int:
 
 
 def _is_one(row: Sequence[Cell]) -> bool:
-    """Whether one cell reaches over the whole row: a line between the others rather than a value in each column."""
+    """Return whether one cell spans the whole row: a line between the others rather than a value in each column."""
     return len(row) > 1 and isinstance(row[0], Span) and all(cell is row[0] for cell in row)
 
 

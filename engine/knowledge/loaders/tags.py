@@ -64,7 +64,7 @@ def closed_names(text: str) -> frozenset[str]:
 
 
 def is_placeholder(tag: str, closed: frozenset[str]) -> bool:
-    """Whether a tag is a word in angle brackets: no HTML, nothing more in it, and closed nowhere."""
+    """Return whether a tag is a word in angle brackets: no HTML, nothing more in it, and closed nowhere."""
     found = _PLACEHOLDER.fullmatch(tag)
     return found is not None and found[1].islower() and found[1] not in _KNOWN and found[1] not in closed
 

@@ -102,7 +102,7 @@ class Walk:
         """Articles, preformatted texts and cells that are open."""
 
     def page(self, start: Any, many_titles: bool) -> None:
-        """Walk through a page, from the element that holds what is wanted; what is beside that is counted."""
+        """Walk through a page, from the element that holds the content; what is outside it is counted."""
         self._many_titles = many_titles
         self.outline = Outline(title_level=0 if many_titles else 1)
         inner = start
@@ -434,7 +434,7 @@ def _says(element: Any) -> bool:
 
 
 def _only_controls(button: Any) -> bool:
-    """Whether a button stands next to the words of a heading, to copy or to fold it, rather than around them."""
+    """Return whether a button stands next to the words of a heading, to copy or to fold it, rather than around them."""
     title = next(button.iterancestors(*HEADINGS), None)
     return title is not None and "".join(title.itertext()).split() != "".join(button.itertext()).split()
 
@@ -457,7 +457,7 @@ def _mark(element: Any) -> Callable[[str], str] | None:
 
 
 def _is_reference(link: Any) -> bool:
-    """Whether a link is the number of a note, which the style of a book raises."""
+    """Return whether a link is the number of a note, which the style of a book raises."""
     named = " ".join(link.get(key) or "" for key in ("role", "epub:type", "class"))
     return bool(_NOTE.search(named)) and link.find(".//sup") is None and link.getparent().tag != "sup"
 

@@ -166,7 +166,7 @@ class _Walk:
         self._after(sink, lines)
 
     def _after(self, sink: _Sink, lines: _Lines) -> None:
-        """What hangs on the paragraph that was read last: its notes, charts, diagrams and text boxes."""
+        """Return the attachments of the last paragraph: its notes, charts, diagrams and text boxes."""
         notes, drawn, boxes = self._runs.notes, self._runs.drawn, self._runs.boxes
         texts = list(filter(None, map(self._note, notes)))
         if self._after_table is not None:
@@ -295,7 +295,7 @@ def _end_list(lines: _Lines, sink: _Sink) -> None:
 
 
 def _goes_on(paragraph: Any) -> bool:
-    """Whether a paragraph is one with the next: its end is deleted, or it is a large initial letter."""
+    """Return whether a paragraph is one with the next: its end is deleted, or it is a large initial letter."""
     initial = paragraph.find(f"{W}pPr/{W}framePr")
     is_initial = initial is not None and initial.get(f"{W}dropCap", "none") != "none"
     return is_initial or paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None

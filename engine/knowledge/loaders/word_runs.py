@@ -79,7 +79,7 @@ class Runs:
         return without_control(marked(self._pieces))
 
     def is_hidden(self, paragraph: Any) -> bool:
-        """Whether the end of a paragraph is hidden."""
+        """Return whether the end of a paragraph is hidden."""
         end = paragraph.find(f"{W}pPr/{W}rPr")
         return not self._hidden and self._styles.is_on("vanish", end, style_of(paragraph))
 
@@ -148,7 +148,7 @@ class Runs:
         self._fields.pop()
 
     def _field(self, element: Any) -> None:
-        """Where a field begins, shows its result, or ends; a form's box to tick keeps its state in itself."""
+        """Handle the start, result and end of a field; a checkbox keeps its state in itself."""
         kind = element.get(f"{W}fldCharType")
         if kind == "begin":
             box = element.find(f"{W}ffData/{W}checkBox")
@@ -186,7 +186,7 @@ class Runs:
         if not self._hidden and any(about.get("hidden") in ("1", "true") for about in element.iter(_ABOUT)):
             self._lost["shapes_hidden"] += 1
             return
-        if element.tag == f"{W}object":  # of which the file keeps a picture, too
+        if element.tag == f"{W}object":  # those the file keeps a picture of, too
             program = next((item.get("ProgID") or "" for item in element.iter(_OLE)), "")
             self._lost["equations" if program.startswith("Equation") else "files_not_read"] += 1
         else:  # writing that is drawn, such as a mark under each page, is a picture too
@@ -285,7 +285,7 @@ class Styles:
         return (number, whole_number(level))
 
     def is_on(self, name: str, run: Any, paragraph_style: str) -> bool:
-        """Whether a property that is on or off holds for a run."""
+        """Return whether a property that is on or off holds for a run."""
         own = None if run is None else run.find(f"{W}{name}")
         if own is not None:
             return is_on(own)
@@ -302,7 +302,7 @@ class Styles:
         return self.value("vertAlign", run, paragraph_style)
 
     def value(self, name: str, run: Any, paragraph_style: str) -> str:
-        """What a run, its style or that of its paragraph says of a property with values."""
+        """Return a property's value from a run, its style or its paragraph's style."""
         own = value_of(run, name)
         return own or self._states(value_of(run, "rStyle"), name) or self._states(paragraph_style, name)
 

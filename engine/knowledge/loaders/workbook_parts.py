@@ -146,7 +146,7 @@ class Parts:
         return texts
 
     def rows_from(self, sheet: Sheet, first: int) -> int:
-        """How many rows with anything in them there are from this number on, without parsing them."""
+        """Count the non-empty rows from this number on, without parsing them."""
         number = count = 0
         for row in _ROW.split(self._package.part(sheet.path))[1:]:
             stated = _ROW_NUMBER.match(row)
@@ -245,7 +245,7 @@ class Parts:
         return self._styles[number] if number < len(self._styles) else _PLAIN
 
     def _guarded(self, what: str, read: Callable[[], Found], instead: Found) -> Found:
-        """What ``read`` gives, or ``instead`` where the part is missing or broken."""
+        """Return the result of ``read``, or ``instead`` if the part is missing or broken."""
         try:
             return read()
         except PART_FAULTS as error:

@@ -42,7 +42,7 @@ def load_xml(name: str, data: bytes, _hidden: bool = False) -> Contents:
 
 
 def _mixed(element: Any) -> bool:
-    """Whether words stand between its elements; a reference to an entity is one."""
+    """Return whether words stand between its elements; a reference to an entity is one."""
     texts = (element.text, *(child.tail if isinstance(child.tag, str) else "&" for child in element))
     return len(element) > 0 and any(text and text.strip() for text in texts)
 

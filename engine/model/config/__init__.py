@@ -1,4 +1,4 @@
-"""What a run is asked to do (:class:`RunConfig`) and the ranges its parameters may take."""
+"""Request of a run (:class:`RunConfig`) and the ranges of its parameters."""
 
 from engine.model.config.defaults import *
 from engine.model.config.registry import *

@@ -1,4 +1,4 @@
-"""What a run is asked to do where nobody says: the program's own defaults, or those of this machine (BE-07)."""
+"""Default settings of a run: the program's own, or those of this machine (BE-07)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Defaults:
     def over(self, plain: Mapping[str, Any]) -> RunConfig:
         """The config of a run that names some settings, as JSON-ready values; raises ``InvalidConfig``.
 
-        Whoever names a pass threshold means the gate that reads it.
+        A pass threshold implies the gate that reads it.
         """
         usual = self.of(plain.get("workflow", ""))
         values = {name: getattr(usual, name) for name in CONFIG_FIELDS if name not in ("models", "options")}
@@ -103,7 +103,7 @@ def read_defaults(path: Path, named: Mapping[str, RoleModel]) -> Defaults:
 
 
 def read_plain(path: Path) -> dict[str, Any]:
-    """What a JSON or TOML file of settings says; raises ``InvalidConfig``."""
+    """Parse a JSON or TOML file of settings; raises ``InvalidConfig``."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)

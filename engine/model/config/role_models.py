@@ -47,7 +47,7 @@ PRESETS: Mapping[str, float] = MappingProxyType({"lenient": 0.4, "balanced": 0.6
 
 @dataclass(frozen=True, slots=True)
 class RoleModel:
-    """Which model plays a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain.
+    """Model of a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain.
 
     ``cross_encoder:NAME`` and ``rerank:MODEL`` give scores, see :attr:`scores`.
     """
@@ -93,17 +93,17 @@ class RoleModel:
 
     @property
     def scores(self) -> bool:
-        """Whether it gives a score for question and passage, and writes nothing."""
+        """True if it gives a score for question and passage, and writes nothing."""
         return self.model.startswith((CROSS_ENCODER, RERANK_SERVER))
 
     @property
     def in_process(self) -> bool:
-        """Whether it runs in this process: what it does is no call of a model server."""
+        """True if it runs in this process: what it does is no call of a model server."""
         return self.built_in or self.model.startswith(CROSS_ENCODER)
 
     @property
     def chats(self) -> bool:
-        """Whether it is a chat model, which is asked with a prompt."""
+        """True if it is a chat model, which is asked with a prompt."""
         return not self.built_in and not self.scores
 
 

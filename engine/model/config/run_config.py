@@ -1,4 +1,4 @@
-"""What one question is run with: :class:`RunConfig`, and how it is read from plain values."""
+"""Settings of one run: :class:`RunConfig`, and its parsing from plain values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OLD_GATE: GatePolicy = "pass_rate"
 
 
 class _Unset:
-    """What a setting of a config is that was left out: the workflow decides then."""
+    """Marker of a setting left out of a config: the workflow then decides."""
 
 
 def default_of(workflow: WorkflowName, name: str) -> Any:
@@ -53,7 +53,7 @@ def default_of(workflow: WorkflowName, name: str) -> Any:
 def default_gate(*, threshold_named: bool) -> GatePolicy:
     """The gate where none is named: one passed passage is enough, unless a pass threshold is named.
 
-    Whoever names a threshold means the gate that reads it, and so did every config that was kept before gates had
+    A threshold implies the gate that reads it, and so did every config that was kept before gates had
     another default: those name it always.
     """
     return OLD_GATE if threshold_named else "min_relevant"
@@ -90,7 +90,7 @@ def _by_workflow(declared_field: Any) -> Any:
 
 
 class _ByWorkflow:
-    """How options are read from stored JSON and written: they are of the class that the config's workflow declares."""
+    """Serialiser of options: they are of the class that the config's workflow declares."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -300,7 +300,7 @@ class RunConfig:
         for role, warmth in own.temperatures.items():
             model = self.models.of(role)
             if not model.built_in and model.temperature == 0:
-                # QL-04; whoever wants nearly none sets 0.01.
+                # QL-04; to keep nearly none, set 0.01.
                 warmer: Any = {role: replace(model, temperature=warmth)}
                 object.__setattr__(self, "models", replace(self.models, **warmer))
         if type(self.options) is Options:
@@ -319,7 +319,7 @@ class RunConfig:
 
     @property
     def fetch_k(self) -> int:
-        """How many candidates one search fetches: ``max(top_k, probe_k)`` (SC-02)."""
+        """Number of candidates that one search fetches: ``max(top_k, probe_k)`` (SC-02)."""
         return max(self.top_k, self.probe_k)
 
 

@@ -1,4 +1,4 @@
-"""What a setting is: the values that it may take, and the words in which every page, command and table shows it."""
+"""Definition of a setting: its values, and its labels on every page, command and table."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def numbers_in(declared: Hashable) -> Mapping[str, Parameter]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What only one workflow has beyond :class:`RunConfig`; a subclass names each of its settings."""
+    """Options of one workflow beyond :class:`RunConfig`; a subclass declares each of its settings."""
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -1,4 +1,4 @@
-"""The values that a run is made of: frozen, comparable, without behaviour that calls anything."""
+"""The values of a run: frozen, comparable, without behaviour that calls anything."""
 
 from engine.model.values.answers import *
 from engine.model.values.attachments import *

@@ -36,7 +36,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the generator was given, in its order."""
+    """Context of the generator, in order."""
 
     passages: tuple[Passage, ...]
     cut: tuple[PassageId, ...] = ()
@@ -88,7 +88,7 @@ class UnsupportedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What an evaluator wants changed in an answer: concrete and actionable (AE-03)."""
+    """Change that an evaluator requests in an answer: concrete and actionable (AE-03)."""
 
     dimension: EvaluationDimension
     text: str
@@ -101,7 +101,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What an evaluator saw of one passage (AE-04)."""
+    """Excerpt of one passage for an evaluator (AE-04)."""
 
     passage_id: PassageId
     text: str

@@ -1,4 +1,4 @@
-"""What was done and asked: model calls, node executions, faults."""
+"""Activity of a run: model calls, node executions, faults."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """How often models were asked: the one count of all pages, records and exports."""
+    """Number of model calls: the one count of all pages, records and exports."""
 
     done: int
     """Calls of models that have ended, those answered from a cache included."""

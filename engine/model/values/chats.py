@@ -10,7 +10,7 @@ from engine.model.values.calls import Message, ModelCall
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """What a chat program sent, and how the question of the run was made of it."""
+    """Messages of a chat program, and how the run's question was derived from them."""
 
     asked: str
     """The last message of whoever chats, as it was sent."""
@@ -25,5 +25,5 @@ class Chat:
 
     @property
     def stood_in(self) -> bool:
-        """Whether rules wrote the question because the chat model could not."""
+        """True if rules wrote the question because the chat model could not."""
         return self.condensed_by == BUILTIN and bool(self.calls)

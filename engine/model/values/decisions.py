@@ -124,5 +124,5 @@ class Rewrite:
 
     @property
     def initial(self) -> bool:
-        """Whether it was made before anything was searched, and so answers nothing that failed."""
+        """True if it was made before anything was searched, and so answers nothing that failed."""
         return self.strategy == INITIAL and self.round < 0

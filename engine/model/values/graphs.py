@@ -26,7 +26,7 @@ LISTS_OF_MODE: Mapping[Mode, tuple[RetrievalList, ...]] = {
 
 
 def lists_of_mode(mode: Mode, *, attached: bool = False) -> tuple[RetrievalList, ...]:
-    """What a mode searches, attachments included where there are any and the mode searches at all."""
+    """List the sources of a mode's search, attachments included if there are any and the mode searches at all."""
     lists = LISTS_OF_MODE[mode]
     return (*lists, "attachment") if attached and lists else lists
 
@@ -114,7 +114,7 @@ class FoundCommunity:
 
 @dataclass(frozen=True, slots=True)
 class ModeNote:
-    """What a part of a mode could not do, so that no mode silently becomes another (GH-02)."""
+    """Limitation of a mode, so that no mode silently becomes another (GH-02)."""
 
     code: ModeNoteCode
     list: RetrievalList
@@ -123,7 +123,7 @@ class ModeNote:
 
 @dataclass(frozen=True, slots=True)
 class GraphEvidence:
-    """What the search of one round took from the graph."""
+    """Evidence from the graph in the search of one round."""
 
     mode: Mode
     """The mode that was searched."""
@@ -140,7 +140,7 @@ class GraphEvidence:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnalysis:
-    """What the analysis of a query found (GH-01)."""
+    """Analysis of a query (GH-01)."""
 
     complexity: Complexity
     entities: tuple[str, ...] = ()

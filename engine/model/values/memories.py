@@ -1,4 +1,4 @@
-"""What the dual loop remembers and which ways it tried."""
+"""Memories and routes tried by the dual loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What long-term memory brought up for a question."""
+    """Memories recalled for a question."""
 
     memories: tuple[Memory, ...] = ()
     """Best first."""
@@ -68,7 +68,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class RouteChoice:
-    """How the dual loop begins (DL-02)."""
+    """First route of the dual loop (DL-02)."""
 
     route: Literal["direct"] | Strategy
     code: str = ""

@@ -1,4 +1,4 @@
-"""Closed sets and ids that the values of a run are made of."""
+"""Closed sets and ids used by the values of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run comes from that another program made: what its trace told, and what it left open."""
+"""Origin of a run made by another program: the contents of its trace, and what it omits."""
 
 from __future__ import annotations
 

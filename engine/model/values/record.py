@@ -113,7 +113,7 @@ class RunRecord:
 
     @property
     def support(self) -> Support:
-        """Whether what the answer says stands in what it cites."""
+        """True if what the answer says stands in what it cites."""
         if self.unsupported_sentences is None:
             return "unchecked"
         if self.answer_note in ("unsupported", "uncited", "cannot_tell"):

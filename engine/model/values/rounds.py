@@ -1,4 +1,4 @@
-"""What one round found and judged: passages, candidates, verdicts, and what a quality check said."""
+"""Results of one round: passages, candidates, verdicts, and the quality check."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Passage:
 
     @property
     def content(self) -> Content:
-        """What a generator is shown of it: everything but the figures of the search that found it."""
+        """Text and metadata for a generator: everything but the figures of the search."""
         return self.id, self.source, self.text, self.section, self.title, self.ordinal, self.dated
 
 
@@ -61,7 +61,7 @@ def contents(passages: Iterable[Passage]) -> tuple[Content, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage with its place in one search and what the gates made of it."""
+    """A passage with its rank in one search and the results of the gates."""
 
     passage: Passage
     rank: int
@@ -149,17 +149,17 @@ class Verdict:
         return p_relevant if self.relevant or self.policy < 2 else min(p_relevant, _BELOW_HALF)
 
     def passes(self, min_confidence: float) -> bool:
-        """Whether it reaches ``min_confidence`` (inclusive); an unreadable verdict never does."""
+        """Return whether it reaches ``min_confidence`` (inclusive); an unreadable verdict never does."""
         return self.reach >= min_confidence
 
     def held_back(self, min_confidence: float) -> bool:
-        """Whether P(relevant) alone would let it pass, and its *no* keeps it from that."""
+        """Return whether P(relevant) alone would let it pass, and its *no* keeps it from that."""
         return round(self.p_relevant, 9) >= min_confidence > self.reach >= 0
 
 
 @dataclass(frozen=True, slots=True)
 class SetVerdict:
-    """What the passages that passed say together of the question as asked.
+    """Joint verdict of the passed passages on the original question.
 
     Whether a context suffices is another matter than whether each passage helps (Joren et al., *Sufficient Context*,
     ICLR 2025).
@@ -185,7 +185,7 @@ class SetVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Which source kinds a query is searched in, and with what share of ``top_k`` (QL-03)."""
+    """Source kinds searched for a query, and their shares of ``top_k`` (QL-03)."""
 
     query: str
     """What is searched: the round's query without words that were meant for the router alone."""
@@ -202,7 +202,7 @@ class Routing:
     """What the ``temporal`` kind is searched with where weak points were asked for; empty: ``query``, as for all."""
 
     def query_for(self, kind: SourceKind) -> str:
-        """What one kind is searched with."""
+        """Return the query for one kind."""
         return (self.history_query if kind == "temporal" else "") or self.query
 
 
@@ -218,7 +218,7 @@ class QualityDimension:
 
 @dataclass(frozen=True, slots=True)
 class QualityIssue:
-    """What is wrong with a round, with the inequality that says so; no bound holds for ``no_passages``."""
+    """Issue of a round, with the inequality that shows it; no bound holds for ``no_passages``."""
 
     code: QualityIssueCode
     value: float
@@ -304,7 +304,7 @@ class Round:
 
     @property
     def scaled(self) -> bool:
-        """Whether its similarities stand for something; else only ranks are known."""
+        """True if its similarities stand for something; else only ranks are known."""
         return self.anchors != NO_SCALE
 
     @property

@@ -1,4 +1,4 @@
-"""What is said of a file that was read."""
+"""Notes on a file that was read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXPECTED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What was read of a source, part by part, and what was left out of it with the reasons."""
+    """Account of reading a source: parts read by kind, and parts left out with the reasons."""
 
     read: dict[str, int] = field(default_factory=dict)
     """How many parts of each kind were read: ``{"paragraphs": 12, "tables": 2}``."""

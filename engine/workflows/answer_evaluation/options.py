@@ -10,7 +10,7 @@ from engine.model.config import Options, RunConfig, number, own_options
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvaluationOptions(Options):
-    """How many answers may be written (AE-01)."""
+    """Limit of answers in a run (AE-01)."""
 
     gener_epoch: int = number(
         (1, 10, 3, 1),

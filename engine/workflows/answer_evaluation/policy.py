@@ -36,7 +36,7 @@ REVISE = "generate_answer"
 
 @dataclass(frozen=True, slots=True)
 class EvaluationEvidence:
-    """What the decision after an evaluation may look at."""
+    """Inputs of the decision after an evaluation."""
 
     rounds: Sequence[Round]
     epoch: int
@@ -83,12 +83,12 @@ def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decisi
 
 
 def usable(evaluation: Evaluation) -> bool:
-    """Whether it says something: passed without a suggestion, or failed with at least one (AE-03)."""
+    """Return whether it says something: passed without a suggestion, or failed with at least one (AE-03)."""
     return evaluation.passed != bool(evaluation.suggestions)
 
 
 def outcome_of_answer(gate: Decision, last: Decision, context: Context) -> tuple[Outcome, str]:
-    """How a run ended and why: ``gate`` is the last decision about passages, ``last`` the one about the answer.
+    """Return outcome and reason: ``gate`` is the last decision about passages, ``last`` the one about the answer.
 
     An answer that passed its evaluation is ``answered`` only where the gate of the passages was met too.
     """
@@ -104,7 +104,7 @@ def outcome_of_answer(gate: Decision, last: Decision, context: Context) -> tuple
 
 
 def excerpts(passages: Sequence[Passage], top_k: int) -> tuple[Excerpt, ...]:
-    """What an evaluator sees of the passages that an answer was written from: at most ``top_k``, each cut (AE-04).
+    """Return the evaluator's excerpts of an answer's passages: at most ``top_k``, each cut (AE-04).
 
     In the order of the answer's markers, so the first excerpt is ``[1]``.
     """
@@ -148,6 +148,6 @@ def _kept_with_verdicts(rounds: Sequence[Round], config: RunConfig) -> Iterator[
 def observation(
     query: str, scores: Sequence[Mapping[str, Any]], *, answer: str, epoch: int, time: str, run_id: str = ""
 ) -> dict[str, Any]:
-    """What is kept of a run whose answer passed (AE-08); ``time`` is ISO 8601 in UTC, ``epoch`` counts answers."""
+    """Return the observation of a passed run (AE-08); ``time`` is ISO 8601 in UTC, ``epoch`` counts answers."""
     kept: dict[str, Any] = {"time": time, "query": query, "epoch": epoch, "answer": answer}
     return {**kept, "retrieved_nodes_score": [dict(score) for score in scores], "run": run_id}

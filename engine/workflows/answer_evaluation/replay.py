@@ -52,7 +52,7 @@ class AnswersReplay(Replay):
         return Unrecorded("time", missing, Cost(), undecided=True)
 
     def _late(self, course: Course, decision: Decision, recorded: Decision) -> bool:
-        """Whether the clock might have decided otherwise about an answer."""
+        """Return whether the clock might have decided otherwise about an answer."""
         budget_s = self.config.budget_s
         ended_s = self.evidence.clock.visit_ended_s(NODE, course.visits[NODE])
         if recorded.reason != "deadline" and ended_s < budget_s:
@@ -63,7 +63,7 @@ class AnswersReplay(Replay):
 
 
 def all_as_recorded(course: Course, record: RunRecord) -> bool:
-    """Whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
+    """Return whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
     return course.as_recorded and len(course.rounds) == len(record.rounds)
 
 
@@ -105,7 +105,7 @@ class _RecordedWriter:
         raise ModelError.restored("The recorded revision came to nothing.", "")
 
     def _revised_the_same(self, number: int, course: Course) -> bool:
-        """Whether the answer before was the recorded one, and was judged alike."""
+        """Return whether the answer before was the recorded one, and had the same verdict."""
         former = self._evidence.record.drafts[number - 1] if number else None
         state = course.state
         return former is None or (former.text, former.evaluation) == (state["last_answer"], state["last_evaluation"])
@@ -128,7 +128,7 @@ class _RecordedWriter:
         return draft.evaluation
 
     def _gap(self, draft: Draft, course: Course) -> Gap | None:
-        """Why it is not known how this answer would have been evaluated."""
+        """Explain why this answer's evaluation is unknown."""
         evidence, record = self._evidence, self._evidence.record
         if evidence.clock.decision_of_visit(NODE, draft.index + 1) is None:
             return "unrecorded"

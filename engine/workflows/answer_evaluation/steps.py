@@ -235,6 +235,6 @@ async def _observe(state: Mapping[str, Any], run: RunContext) -> None:
 def _say_limit(decision: Decision, run: RunContext) -> None:
     limit, left = gener_epoch(run.config), int(decision.comparisons[0].value)
     reached = RunWarning.answers_spent(answers=limit, suggestions=left)
-    # Whoever reads the log alone must learn of it too (AE-01).
+    # A reader of the log alone must learn of it too (AE-01).
     run.log(f"run {run.run_id}: {reached.fact}")
     run.warn(reached, NODE)

@@ -1,4 +1,4 @@
-"""What became of each suggestion of an evaluator: read from the answer after it and from that answer's evaluation."""
+"""Fate of each suggestion of an evaluator: read from the next answer and its evaluation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _state(item: Suggestion, after: Draft | None) -> SuggestionState:
 
 
 def _same(item: Suggestion, later: Suggestion) -> bool:
-    """Whether a later suggestion is about the same thing, though the sentence may have been changed meanwhile."""
+    """Return whether a later suggestion is about the same thing, even if the sentence has changed meanwhile."""
     if (item.code, item.dimension) != (later.code, later.dimension) or bool(item.quote) != bool(later.quote):
         return False
     if item.quote:

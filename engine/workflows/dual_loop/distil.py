@@ -1,4 +1,4 @@
-"""What is remembered of an answer: its claim in one or two sentences, with their citations (DL-06).
+"""Memory of an answer: its claim in one or two sentences, with their citations (DL-06).
 
 A chat model may put it into words of its own, as long as nothing new is in them; otherwise those of the answer's own
 sentences are taken that answer the question best, whole. What tells a reader what to do instead of answering, such as a
@@ -104,7 +104,7 @@ def _best(question: str, said: Sequence[str], nearness: Mapping[int, float] = Ma
 
 
 def _adds(terms: frozenset[str], best: frozenset[str]) -> bool:
-    """Whether a sentence has terms of the question beyond the best one; where neither has any, none is told apart."""
+    """Return whether a sentence has question terms beyond the best one; if neither has any, there is no difference."""
     return bool(terms - best) or not (terms or best)
 
 
@@ -124,7 +124,7 @@ def renumbered(claim: str, citations: Sequence[Citation]) -> tuple[str, tuple[Ci
 
 
 def formless(claim: str, said: Sequence[str]) -> bool:
-    """Whether a claim is none of one or two short sentences that cite only what the sentences given cite."""
+    """Return whether a claim is none of one or two short sentences that cite only what the sentences given cite."""
     cited = _markers(claim)
     longest = max(_LONGEST, len(_joined(said[:MOST_SENTENCES])))
     parts = [part for line in claim.splitlines() for part in _with_markers(line)]

@@ -23,7 +23,7 @@ _WEB_S = 10.0
 async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
     """Add memory, search by sections and on the web, evaluator and direct answers.
 
-    The rewriter words a question for the search, and is told what an answer lacked. The manifest names the search
+    The rewriter words a question for the search, and gets what an answer lacked. The manifest names the search
     strategies that can be used here, in the order in which they are tried.
     """
     from engine.builtin.direct import BuiltinDirectAnswerer

@@ -42,7 +42,7 @@ Stale = Literal["", "repeated_rewrite", "rewriter_failed"]
 
 @dataclass(frozen=True, slots=True)
 class DualEvidence:
-    """What the decisions of the dual loop may look at."""
+    """Inputs of the dual loop's decisions."""
 
     rounds: Sequence[Round] = ()
     """Of all passes; the newest is the one decided on."""
@@ -99,7 +99,7 @@ def untried(usable: Sequence[Strategy], tried: Sequence[TriedRoute], attempt: in
 
 
 def moves_on_to_web(current: Round, config: RunConfig, left: Sequence[Strategy]) -> bool:
-    """Whether a local search that kept nothing continues to the web within the same visit (DL-03).
+    """Return whether a local search that kept nothing continues to the web within the same visit (DL-03).
 
     ``left`` are the usable strategies that the pass has not tried, the current one not among them.
     """
@@ -117,7 +117,7 @@ def passed_over(to: Strategy | None, skipped: Mapping[Strategy, str], noted: Seq
 
 
 def recalled(memories: Sequence[Memory], collection: str, fingerprint: str) -> Recall:
-    """What may be shown of recalled memories; those made when the collection held something else are stale.
+    """Return the displayable part of recalled memories; those from earlier contents of the collection are stale.
 
     No matter what a store returns, an answer that did not pass is never recalled as a fact (DL-06).
     """
@@ -130,7 +130,7 @@ MOST_RECALLED = 3
 
 
 def of_this_question(memory: Memory, question: str) -> bool:
-    """Whether a run of this very question left a memory; another wording is another question."""
+    """Return whether a run of this very question left a memory; another wording is another question."""
     return normalised_query(memory.question) == normalised_query(question)
 
 
@@ -138,7 +138,7 @@ def of_this_question(memory: Memory, question: str) -> bool:
 
 
 def decide_route(choice: RouteChoice) -> Decision:
-    """Whether the run begins with an answer or with a search (DL-02)."""
+    """Return whether the run begins with an answer or with a search (DL-02)."""
     if choice.route == "direct":
         return Decision(0, "direct_response", "direct", (), 0, 0, node="route_query")
     return Decision(0, "rewrite_query", "search", (), 0, 0, node="route_query")
@@ -233,7 +233,7 @@ def settled(evaluation: Evaluation) -> Evaluation:
 
 
 def stale(rewrites: Sequence[Rewrite]) -> Stale:
-    """What became of the newest rewrite, where it brought no new query."""
+    """Return the result of the newest rewrite if it brought no new query."""
     last = rewrites[-1] if rewrites else None
     if last is None or last.strategy == INITIAL:
         return ""
@@ -246,7 +246,7 @@ def stale(rewrites: Sequence[Rewrite]) -> Stale:
 
 
 def draft_stands(last: Decision, drafts: Sequence[Draft], tried: Sequence[TriedRoute]) -> bool:
-    """Whether a run that ended with ``last`` has a draft as its answer.
+    """Return whether a run that ended with ``last`` has a draft as its answer.
 
     Where every strategy was tried and nothing relevant was found there is no answer, rejected drafts notwithstanding
     (DL-03); a search that failed says nothing about the sources and takes no answer away.
@@ -260,7 +260,7 @@ def draft_stands(last: Decision, drafts: Sequence[Draft], tried: Sequence[TriedR
 
 
 def outcome_of(last: Decision, drafts: Sequence[Draft], tried: Sequence[TriedRoute]) -> Outcome:
-    """How a run whose graph came to its end by ``last`` ended."""
+    """Return the outcome of a run whose graph ended by ``last``."""
     if last.reason == "answer_relevant":
         return "answered"
     return "answered_forced" if draft_stands(last, drafts, tried) else "fallback"

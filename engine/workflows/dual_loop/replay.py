@@ -126,7 +126,7 @@ class DualReplay(Replay):
             raise Unrecorded("web", self.evidence.prices.round(self.config))
 
     def _nothing_found(self, course: Course) -> bool:
-        """Whether the newest search was made, was not of the web, and kept nothing."""
+        """Return whether the newest search was made, was not of the web, and kept nothing."""
         current, tried = course.rounds[-1], course.state["tried_routes"]
         searched = [item for item in tried if (item.strategy, item.attempt) == (current.strategy, current.attempt)]
         return current.strategy != WEB and bool(searched) and searched[-1].status == "nothing_found"
@@ -159,7 +159,7 @@ class DualReplay(Replay):
         return self._unsaid(course, decision)
 
     def _late_documents(self, course: Course, decision: Decision) -> bool:
-        """Whether the clock, which no replay can turn back, might have decided otherwise about a round."""
+        """Return whether the clock, which no replay can turn back, might have decided otherwise about a round."""
         index, clock = source_of(course), self.evidence.clock
         recorded, found = clock.decision(index), self.record.rounds[index]
         left_out = found.searched and any(item.id not in found.verdicts for item in found.kept)
@@ -204,11 +204,11 @@ class DualReplay(Replay):
         return sum(deeper - depth for count in known if count >= depth)
 
     def as_recorded(self, course: Course) -> bool:
-        """Whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
+        """Return whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
         return course.as_recorded and len(course.rounds) == len(self.rounds_until(course))
 
     def rounds_until(self, course: Course) -> list[Round]:
-        """What had been searched when the answer of this pass was written."""
+        """Return the rounds searched before the answer of this pass was written."""
         return [item for item in self.record.rounds if item.attempt <= course.state["correction_attempts"]]
 
     def _same_budget(self) -> bool:
@@ -249,7 +249,7 @@ class _Searches:
         return skips(summaries="hierarchical_search" in self.could_use, web_on=web_on, web_set=WEB in self.could_use)
 
     def tried(self, found: Round) -> TriedRoute | None:
-        """What came of the search that opened a round; None where the time was over before it."""
+        """Return the result of the search that opened a round; None if the time was over before it."""
         same = (i for i in self._record.tried_routes if (i.strategy, i.attempt) == (found.strategy, found.attempt))
         return next(same, None)
 
@@ -437,7 +437,7 @@ class _RecordedAnswers:
         return self._give(draft, self._replay.driver.course)
 
     def _same_memories(self) -> bool:
-        """Whether an answer without a search would be written from the same memories."""
+        """Return whether an answer without a search would be written from the same memories."""
         replay, recall = self._replay, self._replay.record.recall
         if own_memories(replay.record) and replay.driver.run.trial:
             return False
@@ -464,7 +464,7 @@ class _RecordedAnswers:
         return draft.evaluation
 
     def _same_excerpts(self, draft: Draft, context: Context) -> bool:
-        """Whether the evaluator would see as many of the passages; of those that were cut it saw none either way."""
+        """Return whether the evaluator would see as many of the passages; those cut off it saw in neither case."""
         shown, now, then = len(context.passages), self._replay.config.top_k, self._replay.record.config.top_k
         all_seen = len(draft.seen) < then and draft.evaluation is not None and now >= len(draft.seen)
         return min(now, shown) == min(then, shown) or all_seen

@@ -1,4 +1,4 @@
-"""What a workflow makes of attachments: passages of the text of images, a query joined with it, and the tables."""
+"""Attachments in a workflow: passages from the text of images, a query joined with it, and the tables."""
 
 from __future__ import annotations
 

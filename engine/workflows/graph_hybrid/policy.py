@@ -24,7 +24,7 @@ def mode_of(config: RunConfig, analysis: QueryAnalysis) -> Mode:
 
 
 def from_tables_alone(config: RunConfig, *, tables: bool) -> bool:
-    """Whether a question is answered from its tables alone; ``tables``: whether it came with any."""
+    """Return whether a question is answered from its tables alone; ``tables``: whether it came with any."""
     return tables and graph_options(config).tables_only
 
 
@@ -36,7 +36,7 @@ def decide_route(
     tables: bool = False,
     on_tables: bool = False,
 ) -> Decision:
-    """Whether anything is searched: not where the tables of the question are to answer it alone, not in mode
+    """Return whether anything is searched: not where the tables of the question are to answer it alone, not in mode
     ``bypass``, and not for a simple query.
 
     With tables a query is simple where it is work on them alone (``on_tables``), or where the analyst says that it can
@@ -61,7 +61,7 @@ def decide_route(
 def unless_a_table_answers(decision: Decision, coverage: float) -> Decision:
     """The decision after a round, or to answer at once where a table of the question covers what it asks.
 
-    ``coverage`` is the share of the question that row and column of one of its cells name. Whoever brings a table and
+    ``coverage`` is the share of the question that row and column of one of its cells name. A user who has a table and
     asks about it is not helped by further searches of the collection.
     """
     if decision.reason in ("passed", "grader_failed") or coverage < TABLE_ANSWERS:
@@ -71,7 +71,7 @@ def unless_a_table_answers(decision: Decision, coverage: float) -> Decision:
 
 
 def outcome_of(record: RunRecord, *, from_tables: bool = False) -> Outcome:
-    """How a run that came to its end ended; ``from_tables``: its answer says what the question's own tables hold.
+    """Return the outcome of a finished run; ``from_tables`` if its answer quotes the question's own tables.
 
     What a chat model says without a search is based on no passage; the built-in generator has nothing to say then.
     """
@@ -85,7 +85,7 @@ def outcome_of(record: RunRecord, *, from_tables: bool = False) -> Outcome:
 
 
 def outcome_searched(decision: Decision, context: Context, *, quoted: bool) -> Outcome:
-    """How a run that searched ended; ``quoted``: whether its answer quotes cells of the question's own tables.
+    """Return the outcome of a run that searched; ``quoted`` if its answer quotes the question's own tables.
 
     Such an answer is based on what the reader brought, no matter what the collection had.
     """

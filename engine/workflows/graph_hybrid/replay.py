@@ -1,7 +1,7 @@
 """Recorded roles of graph + vector retrieval: its analyst, its search by modes, its reranker.
 
 A mode is known where the recorded one searched all of its lists; other hops, entities, communities or attachments are
-another search. What the generator is given beside passages has to be the same for the recorded answer to stand.
+another search. The generator's context besides passages has to be the same for the recorded answer to stand.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class GraphReplay(Replay):
         return self.evidence.prices.routing + self.evidence.prices.round(self.config)
 
     def searches_nothing(self, config: RunConfig) -> bool:
-        """Whether no analysis can lead to a search, so that none is asked for."""
+        """Return whether no analysis can lead to a search, so that none is asked for."""
         if from_tables_alone(config, tables=bool(self.record.tables)):
             return True
         return config.mode == "bypass" and graph_options(config).mode_from == "config"
@@ -90,11 +90,11 @@ class GraphReplay(Replay):
         context = self._picture(end.course.events, end.course).context
         searched = end.decisions[-1].reason not in ("simple", "bypass")
         tables_alone = bool(self.record.tables) and searched and not (context and context.passages)
-        # Their answer may be an abstention, which no other input can be told to be.
+        # Their answer may be an abstention, which no other input can be said to give.
         return (None if end.missing is not None and tables_alone else outcome), reason
 
     def same_shape(self) -> bool:
-        """Whether passages, graph and tables would be cut alike."""
+        """Return whether passages, graph and tables would be cut equally."""
         now, then = graph_options(self.config), graph_options(self.record.config)
         if now.refine != then.refine or (now.refine and now.sentence_threshold != then.sentence_threshold):
             return False
@@ -103,7 +103,7 @@ class GraphReplay(Replay):
         return now.context_tokens == then.context_tokens or (now.context_tokens > then.context_tokens and roomy)
 
     def same_graph(self, rounds: Sequence[Round]) -> bool:
-        """Whether entities and relationships would be those that were given."""
+        """Return whether entities and relationships would be those that were given."""
         return graph_of(rounds, self.config) == graph_of(self.record.rounds, self.record.config)
 
 
@@ -197,7 +197,7 @@ def _recorded_scores(replay: GraphReplay) -> dict[PassageId, float]:
 
 
 def _ordered_the_same(replay: GraphReplay) -> bool:
-    """Whether every candidate keeps its place, no matter what became of the recorded reranker."""
+    """Return whether every candidate keeps its place, no matter what became of the recorded reranker."""
     now, then = graph_options(replay.config), graph_options(replay.record.config)
     lists, shared = replay.lists, replay.config.models.reranker.built_in
     if not lists.same_mode or replay.config.fetch_k != replay.record.config.fetch_k:
@@ -269,7 +269,7 @@ class RecordedLists:
         return self.mode == self.recorded_mode
 
     def covers(self, recorded: Round) -> bool:
-        """Whether the round has what a search under these settings would find."""
+        """Return whether the round has what a search under these settings would find."""
         evidence = recorded.graph
         if evidence is None:
             # Nothing could be searched in time: that says nothing of any other search.
@@ -283,7 +283,7 @@ class RecordedLists:
         )
 
     def lists(self, recorded: Round) -> dict[RetrievalList, tuple[Found, ...]]:
-        """What would be made one; vectors where the lists of the mode have nothing, or leave places open."""
+        """Return the lists to be fused; vectors if the mode's lists are empty or leave places open."""
         found = lists_of(recorded.candidates)
         wanted = self.wanted()
         if self._seeded(recorded.graph) and "vector" not in wanted:
@@ -296,7 +296,7 @@ class RecordedLists:
         return used
 
     def evidence(self, recorded: Round) -> GraphEvidence | None:
-        """What of the graph a search under these settings would have used."""
+        """Return the graph evidence that a search under these settings would have used."""
         evidence = recorded.graph
         if evidence is None or self.same_mode:
             return evidence
@@ -323,38 +323,38 @@ class RecordedLists:
         return lists_of_mode(self.mode, attached=bool(self.record.attachments))
 
     def _searched_all(self, evidence: GraphEvidence) -> bool:
-        """Whether every list that is wanted was searched, and would have found the same in this mode."""
+        """Return whether every list that is wanted was searched, and would have found the same in this mode."""
         wanted, in_mode = self.wanted(), lists_of_mode(self.recorded_mode, attached=bool(self.record.attachments))
         if self._cut_off() or _unreachable(evidence):
             return False
         if not set(wanted) <= {*in_mode, *evidence.fell_back_to}:
             return False
-        # With vectors beside it, the search around entities begins from their passages where none is named.
+        # With vectors too, the search around entities begins from their passages where none is named.
         seeding = "vector" in wanted and "local" in wanted and "vector" not in in_mode
         if seeding and any(note.code == "no_entity" for note in evidence.notes):
             return False
         return not self._falls_back(evidence) or "vector" in in_mode or "vector" in evidence.fell_back_to
 
     def _has_vectors(self, recorded: Round) -> bool:
-        """Whether what vectors find is recorded, where these settings need it for open places."""
+        """Return whether what vectors find is recorded, where these settings need it for open places."""
         used = self.lists(recorded)
         return "near" not in used or any({"near", "vector"} & item.found_in.keys() for item in recorded.candidates)
 
     def _cut_off(self) -> bool:
-        """Whether something kept a search from being made; that a mode found nothing of its own is no such thing."""
+        """Return whether a search was prevented; that a mode found nothing of its own is no such case."""
         return any(
             item.node == "retrieve" and item.code != RunWarning.mode_fell_back.code for item in self.record.warnings
         )
 
     def _falls_back(self, evidence: GraphEvidence) -> bool:
-        """Whether this mode might find nothing of its own, and search by vectors instead."""
+        """Return whether this mode might find nothing of its own, and search by vectors instead."""
         wanted = set(self.wanted()) - {"attachment"}
         empty = {note.list for note in evidence.notes if note.code.startswith("no_")}
         seeded: set[RetrievalList] = {"local"} if self._seeded(evidence) else set()
         return "vector" not in wanted and wanted <= empty | seeded
 
     def _same_reach(self, evidence: GraphEvidence) -> bool:
-        """Whether the search of the graph goes as far."""
+        """Return whether the search of the graph goes as far."""
         now, then, wanted = graph_options(self.config), graph_options(self.record.config), self.wanted()
         around = (now.hops, now.max_entities) == (then.hops, then.max_entities)
         inside = now.max_communities == then.max_communities
@@ -370,7 +370,7 @@ class RecordedLists:
         return asked <= depth or all(len(items) < depth for items in self.lists(recorded).values())
 
     def _same_scores(self, recorded: Round) -> bool:
-        """Whether graph scores are those of the lists that are left: of two lists a record keeps the better score."""
+        """Return whether graph scores belong to the remaining lists: of two lists a record keeps the better score."""
         if not graph_options(self.config).graph_threshold:
             return True
         dropped = {"local", "global"} - set(self.wanted())

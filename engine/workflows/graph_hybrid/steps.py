@@ -96,7 +96,7 @@ async def _analysed(request: AnalysisRequest, run: RunContext, trace: NodeTrace)
 
 
 def usable(said: QueryAnalysis, request: AnalysisRequest) -> bool:
-    """Whether an analysis keeps its contract; one that does not must not be able to steer a run."""
+    """Return whether an analysis keeps its contract; one that does not must not be able to steer a run."""
     return (
         said.complexity in get_args(Complexity)
         and said.suggested_mode in (request.modes or SEARCHING_MODES)
@@ -171,7 +171,7 @@ def _standing(opened: Round, rounds: tuple[Round, ...]) -> Round:
 
 
 async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *, first: bool) -> ModeFound | None:
-    """What the mode found; None where nothing could be searched in time, or at all after a first round.
+    """Search in the mode; None if nothing could be searched in time, or at all after a first round.
 
     A list that fails costs its own passages alone; that every one does fails a run without former rounds.
     """
@@ -198,7 +198,7 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
 
 
 def _without_graph(evidence: GraphEvidence, found_in: Set[RetrievalList]) -> bool:
-    """Whether a mode that is to use the graph found nothing by it: ``mix`` is then vectors alone, as ``naive`` is.
+    """Return whether a graph mode found nothing by the graph: ``mix`` is then vectors alone, as ``naive`` is.
 
     A graph that cannot be reached is a fault, and warned of as such.
     """
@@ -276,7 +276,7 @@ async def _reranked(
         return heard.verdicts, False
     judged = {passage.id: verdict for passage, verdict in ranked if passage.id in asked}
     for passage_id, verdict in judged.items():
-        # A reranker that scores all passages in one go may have told the trace nothing yet.
+        # A reranker that scores all passages in one go may have written nothing to the trace yet.
         if heard.verdicts.get(passage_id) != verdict:
             heard.verdict(passage_id, verdict)
     return judged, True

@@ -59,7 +59,7 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 
 
 def answered_from_tables(record: RunRecord) -> bool:
-    """Whether an answer from the tables alone says what they hold, with or without quoting a cell."""
+    """Return whether an answer from the tables alone says what they hold, with or without quoting a cell."""
     if record.decisions[-1].reason != "tables_only" or not record.answer.strip():
         return False
     worked = worked_out(record.question, record.tables, language_of(record.question))

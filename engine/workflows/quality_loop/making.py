@@ -17,7 +17,7 @@ from engine.workflows.quality_loop.roles import QualityRoles
 
 
 async def quality_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
-    """Add the search by kinds of sources, its router, and the rewriter that is told what the quality check found.
+    """Add the search by kinds of sources, its router, and the rewriter that sees the findings of the quality check.
 
     The reranker is the run's grader.
     """

@@ -182,7 +182,7 @@ def rewrite_issues(current: Round, config: RunConfig) -> tuple[RewriteIssue, ...
 
 
 def outcome_of(decision: Decision, context: Context) -> Outcome:
-    """How a run that reached generation ended; an answer on low quality is a forced one (QL-05)."""
+    """Return the outcome of a run that reached generation; an answer on low quality is a forced one (QL-05)."""
     if not context.passages:
         return "abstained"
     if not context.verified:
@@ -212,7 +212,7 @@ def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind], routing: Routi
 
 
 def bar_warnings(ceiling: Ceiling, config: RunConfig) -> tuple[WorkbenchError, ...]:
-    """What to say of a bar before a run: out of reach of every round, or of the first one only."""
+    """Warn of a threshold before a run: out of reach of every round, or of the first one only."""
     bar = quality_options(config).medium_score
     if not ceiling.reachable:
         score, needed = _below(ceiling.score, bar)

@@ -82,7 +82,7 @@ class QualityReplay(Replay):
 
 
 class _RecordedKinds:
-    """Routes as recorded, and gives the recorded lists with placeholders for what lies below them."""
+    """Routes as recorded, and gives the recorded lists with placeholders for the passages below them."""
 
     def __init__(self, evidence: Evidence, driver: Driver) -> None:
         self._evidence = evidence

@@ -232,7 +232,7 @@ async def _judge(
 
 
 def _reported(passage: Passage, verdict: Verdict, trace: NodeTrace) -> Verdict:
-    # A reranker that scores all passages in one go may have told the trace nothing yet.
+    # A reranker that scores all passages in one go may have written nothing to the trace yet.
     if trace.verdicts.get(passage.id) != verdict:
         trace.verdict(passage.id, verdict)
     return verdict
@@ -275,7 +275,7 @@ async def grade_documents(state: Mapping[str, Any], run: RunContext, trace: Node
 
 
 async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Ask for a query that answers the issues; every visit counts as a retry, no matter what came of it."""
+    """Ask for a query that answers the issues; every visit counts as a retry, with any result."""
     bounded(run, trace)
     changes = await rewrite_for(state, run, trace, rewrite_issues(state["rounds"][-1], run.config), shows_nearest=True)
     return {
@@ -297,13 +297,13 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
 
 
 def bounded(run: RunContext, trace: NodeTrace) -> float:
-    """Bind the visit to the loop's deadline, which lies before the run's own; seconds left, 0 after it."""
+    """Bind the visit to the loop's deadline, which is before the run's own; seconds left, 0 after it."""
     trace.began_s = run.clock.elapsed_s()
     trace.limit_s = max(0.0, deadline_s(run.config) - trace.began_s)
     return trace.limit_s
 
 
 def nothing_new(state: Mapping[str, Any]) -> bool:
-    """Whether the last rewrite left nothing to search: it repeated a query, or failed."""
+    """Return whether the last rewrite left nothing to search: it repeated a query, or failed."""
     rewrites = state.get("rewrites", ())
     return bool(rewrites and (rewrites[-1].repeated or rewrites[-1].failed))

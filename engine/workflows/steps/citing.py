@@ -1,4 +1,4 @@
-"""The trace of whatever writes an answer: what it streams goes through the citations first (SC-07, GH-07)."""
+"""The trace of an answer's writer: what it streams goes through the citations first (SC-07, GH-07)."""
 
 from __future__ import annotations
 

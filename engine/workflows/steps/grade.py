@@ -83,7 +83,7 @@ def _settled(rounds: Sequence[Round], run: RunContext) -> tuple[Round, list[Pass
 
 
 async def _whole(question: str, rounds: Sequence[Round], run: RunContext, trace: NodeTrace) -> SetVerdict | None:
-    """What the passed passages say together; None where no one could say it in time, which does not suffice."""
+    """Judge the passed passages jointly; None, which does not suffice, if no model could in time."""
     passages, left_s = passed_together(rounds, run.config), run.clock.left_s()
     if not passages or left_s <= 0 or run.roles.whole is None:
         return None

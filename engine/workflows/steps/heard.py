@@ -30,7 +30,7 @@ class Heard:
             self._trace.verdict(passage_id, verdict)
 
     def token(self, text: str) -> None:
-        """Whoever judges says nothing to the reader."""
+        """The judge says nothing to the reader."""
 
     def restart(self) -> None:
         """Nor does it begin again."""

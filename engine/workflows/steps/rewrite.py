@@ -89,7 +89,7 @@ def refusing(request: RewriteRequest, query: str, refused: tuple[str, ...]) -> R
 async def stood_in(
     request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
 ) -> RewriteProposal | None:
-    """What the built-in rewriter proposes in place of a model that only repeats; None where that is nothing new."""
+    """Return the built-in rewriter's proposal for a model that only repeats; None if that is nothing new."""
     if run.roles.stand_in is None:
         return None
     proposal = await run.roles.stand_in.rewrite(request, trace)

@@ -1,4 +1,4 @@
-"""The question box's images and tables: attach, read beside the page, correct, remove."""
+"""The question box's images and tables: attach, read next to the page, correct, remove."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _pool = ThreadPoolExecutor(2, thread_name_prefix="attach")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What reading a file brought."""
+    """Result of reading a file."""
 
     attachment: Attachment
     thumbnail: bytes = b""
@@ -55,14 +55,14 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What the question box holds: attachments as they stand, and why it cannot be run, if it cannot."""
+    """State of the question box: attachments, and why it cannot be run, if it cannot."""
 
     attachments: tuple[Attachment, ...] = ()
     waiting: bool = False
     failed: bool = False
 
     def problem(self, words: Words) -> str:
-        """Why a run has to wait; empty where it need not."""
+        """Explain why a run has to wait; empty if it need not."""
         return (
             words("An attachment is still being read. Look at what was read, then run.")
             if self.waiting
@@ -132,7 +132,7 @@ def _take_over(record: RunRecord | None) -> None:
 
 
 def asked_with(attachments: tuple[Attachment, ...]) -> None:
-    """Remember what a run is begun with, so that the box keeps its pictures when the run opens."""
+    """Remember the inputs of a run, so that the box keeps its pictures when the run opens."""
     st.session_state["attached_asked"] = attachments
 
 
@@ -180,7 +180,7 @@ def _uploader(engine: Engine, config: RunConfig, question: str, words: Words) ->
 
 
 def _reader(engine: Engine, config: RunConfig, words: Words) -> RoleModel:
-    """Who reads images: text recognition, or a model that sees."""
+    """Name the reader of images: text recognition, or a vision model."""
     seeing = [f"ollama:{item.name}" for item in engine.ollama().models if "vision" in item.capabilities]
     usual = engine.settings.models.vision.model
     names = list(dict.fromkeys([usual, BUILTIN, config.models.vision.model, *seeing]))
@@ -235,7 +235,7 @@ def _watched(item: Attached, words: Words) -> None:
         if item.future.done():
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", key=f"attach_wait_{item.id}"):
-            # A file's name is somebody else's words: never Markdown.
+            # A file's name is untrusted text: never Markdown.
             waited = time.monotonic() - item.begun
             st.text(f"⏳ {words('Reading {name} …', name=item.name[:_LONGEST_NAME])} {waited:.0f} s")
             if st.button(words("Stop"), key=f"attach_stop_{item.id}"):
@@ -261,7 +261,7 @@ def _failed(item: Attached, error: BaseException, words: Words) -> None:
 
 
 def _as_left(item: Attached, read: Read, key: str) -> Attachment:
-    """What the widgets of an attachment begin with: what was read, or what somebody had made of it before other pages.
+    """Return the initial values of an attachment's widgets: as read, or as edited before leaving the page.
 
     It stays the same while the widgets live, for they hold what is changed now.
     """
@@ -273,7 +273,7 @@ def _as_left(item: Attached, read: Read, key: str) -> Attachment:
 
 
 def _editor(item: Attached, read: Read, table: int, words: Words) -> Attachment:
-    """What was read, to be corrected, with the picture beside it and a way to remove it."""
+    """Show the text read for corrections, with the picture next to it and a remove button."""
     key = f"attach_{item.id}"
     attachment = _as_left(item, read, key)
     with st.container(border=True, key=f"attach_card_{item.id}"):

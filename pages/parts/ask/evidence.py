@@ -1,4 +1,4 @@
-"""What a run left behind, below its picture: figures, answer, faults and the tabs, filled during the run."""
+"""Results of a run below its picture: figures, answer, faults and the tabs, filled during the run."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def evidence(
     active: bool,
     again: Callable[[RunRecord], None],
 ) -> None:
-    """Draw a run, the answer first: beside it what-if under the settings ``chosen``, below it how it came about.
+    """Draw a run, the answer first: next to it what-if under the settings ``chosen``, below it how it came about.
 
     ``again`` asks the same once more.
     """
@@ -195,7 +195,7 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
 
 
 def _ways_on(record: RunRecord, words: Words) -> tuple[tuple[str, str], ...]:
-    """What can be done with a run that a fault ended: the same again, and without the models where one was at fault."""
+    """Offer what can be done after a fault: retry, and run without models if one was at fault."""
     again = ("again", words("Try again"))
     if record.error is None or not record.error.code.startswith(_OF_MODELS) or record.config.models == RoleModels():
         return (again,)
@@ -203,7 +203,7 @@ def _ways_on(record: RunRecord, words: Words) -> tuple[tuple[str, str], ...]:
 
 
 def cost_of_the_gate(record: RunRecord, words: Words) -> None:
-    """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
+    """Show the cost of the pass rate if a verified passage came earlier, with the other gate one click away."""
     found = gate_cost(record)
     if found is not None and gate_cost_note(found, words, key="waste"):
         # The widget is drawn already; its new value is put there before the next run draws it.
@@ -273,7 +273,7 @@ def tabs(
 
 
 def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
-    """Say that the tabs show one node alone, with the way back beside it."""
+    """Say that the tabs show one node alone, with the way back next to it."""
     with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
         name = node_text(node, record.workflow, words)
         st.caption(words("Showing only what {node} did.", node=name), width="content")
@@ -353,7 +353,7 @@ def of_node(record: RunRecord, node: str | None) -> RunRecord:
 
 
 def concerns(line: LifeLine, name: str | None, record: RunRecord) -> bool:
-    """Whether a passage went through a node: grade judged it, rewrite saw why it failed, generate was given it."""
+    """Return whether a passage went through a node: judged by grade, seen by rewrite, given to generate."""
     flow = workflow(record.workflow).flow
     node = flow.nodes.get(name or "")
     match node.kind if node else "":

@@ -1,4 +1,4 @@
-"""Questions to try and recorded runs: open before a run, folded into a menu beside the question with one."""
+"""Questions to try and recorded runs: open before a run, folded into a menu next to the question with one."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _SHOWN_RUN = 8
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the reader has put together."""
+    """Selections of the user."""
 
     config: RunConfig
     round: int
@@ -88,7 +88,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
         return
     new_query = bool(query) and query != record.rounds[index].query
     free = price == CallsNeeded() and not new_query
-    # A run that was cut off can be gone on with as it is; the same again from a whole one would say nothing new.
+    # An interrupted run can be continued as it is; the same again from a whole one would say nothing new.
     idle = not changes and not wanted.verdicts and not new_query and free and record.outcome in _COMPLETE
     with st.container(horizontal=True, vertical_alignment="center", key="fork_go_line"):
         pressed = st.button(
@@ -231,7 +231,7 @@ def verdict_rows(
 
 
 def price_line(needed: CallsNeeded, words: Words, *, new_query: bool) -> str:
-    """What a branch costs, in one sentence; the price of a new query is a bound."""
+    """Describe the cost of a branch in one sentence; the price of a new query is a bound."""
     if new_query:
         message = N_("The new search and its verdicts cost at most {next}. With all further rounds at worst: {worst}.")
     elif not _costs(needed):

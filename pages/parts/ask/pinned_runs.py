@@ -36,7 +36,7 @@ ALL_UNKNOWN = NN_(
 
 
 def pinned_ids(engine: Engine) -> tuple[RunId, ...]:
-    """The newest pinned runs that have ended; none where the store cannot be read, which the page says elsewhere.
+    """The newest pinned runs that have ended; none where the store cannot be read, which the page says already.
 
     Looked up again at most every few seconds, since each slider comes by here.
     """

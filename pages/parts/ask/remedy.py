@@ -1,4 +1,4 @@
-"""What a finished run suffered from, and what would mend it: labels where there are any, a confirmed change."""
+"""Diagnosis of a finished run and its remedy: by labels if there are any, and a confirmed change."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
 
 
 def _offered(engine: Engine, record: RunRecord, found: Diagnosis, words: Words) -> list[tuple[str, str]]:
-    """What can be done about it besides a change of one setting, as labels and actions."""
+    """List remedies other than a change of one setting, as labels and actions."""
     if not may("editor") or record.origin is not None:
         return []
     offered = []
@@ -110,7 +110,7 @@ def remedy_box(
 ) -> str | None:
     """Draw label, evidence and change, with what the change does to pinned runs.
 
-    Amber where the change lets in what the run held back and nobody marked ``right``, or leads to an answer that is not
+    Amber where the change lets in what the run held back and no one marked ``right``, or leads to an answer that is not
     supported.
 
     Returns ``try`` when the change is to be tried, or the action of one of the buttons that are ``offered`` with their
@@ -132,7 +132,7 @@ def remedy_box(
 
 
 def effect_text(effect: PinnedEffect | None, words: Words) -> str:
-    """``It breaks none of 20 runs on the watch list.``: of those that can be told without calls."""
+    """``It breaks none of 20 runs on the watch list.``: of those known without calls."""
     if effect is None or effect.total == 0:
         return words("Put runs on the watch list, and this says what the change would do to them.")
     told = effect.total - len(effect.unknown)

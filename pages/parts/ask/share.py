@@ -1,4 +1,4 @@
-"""What can be taken along of an open run, beside the question: its link, a report, its record, and the stage."""
+"""Share menu of an open run: its link, a report, its record, and the presenter."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def report_file(engine: Engine, record: RunRecord, words: Words) -> bytes:
 
 
 def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | None:
-    """How the run would have ended at other thresholds, told from its record; None where it has no evidence."""
+    """Map the run's endings at other thresholds from its record; None if it has no evidence."""
     if not record.decisions:
         return None
     rate = record.config.gate == "pass_rate"

@@ -87,7 +87,7 @@ def scene(config: RunConfig, record: RunRecord | None) -> Scene:
 
 
 def ended(record: RunRecord) -> Ended:
-    """How a run ended, as far as the place of its answer looks different."""
+    """Return the ending of a run, as far as the answer's place depends on it."""
     match record.outcome:
         case "failed" | "interrupted":
             return "failed"
@@ -102,7 +102,7 @@ def ended(record: RunRecord) -> Ended:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is on the page."""
+    """Contents of the page."""
 
     collection: str
     proposed: bool

@@ -127,7 +127,7 @@ def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
 
 
 def replayed(record: RunRecord) -> RunRecord:
-    """The record without a branch that changed settings alone: such a run could as well have begun by itself."""
+    """The record without a branch that changed settings alone: such a run could as well have started by itself."""
     fork = record.fork
     settings_alone = fork is not None and fork.round == 0 and not fork.query and not fork.verdicts
     return replace(record, fork=None) if settings_alone else record
@@ -139,7 +139,7 @@ def table_of(record: RunRecord) -> RunTable:
 
 
 def _sweep(record: RunRecord, config: RunConfig) -> Sweep | None:
-    """Where single settings lead, once for all that a page says of it; None where it cannot be said at once."""
+    """Return the ranges of single settings, computed once for all that a page says; None if not at once."""
     table = table_of(record)
     if not at_once(table, config):
         return None
@@ -147,7 +147,7 @@ def _sweep(record: RunRecord, config: RunConfig) -> Sweep | None:
 
 
 def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, StableRange]:
-    """By slider the values that decide the run alike, under the panel's other settings."""
+    """By slider the values under which the run ends equally, with the panel's other settings."""
     sweep = _sweep(record, tried(chosen, record.config))
     # Replayed one setting at a time, it would make every slider wait.
     ranges = {} if sweep is None else sweep.stable_ranges(MARKED)
@@ -167,7 +167,7 @@ def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> li
 
 
 def _begin(begin: Callable[[], RunId]) -> None:
-    """Start a run and open it; what kept it from starting is said beside the question."""
+    """Start a run and open it; a failure to start is shown next to the question."""
     attempt("ask", begin, into="run")
     st.rerun()
 
@@ -217,7 +217,7 @@ def what_if_card(
 
 
 def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
-    """What the card holds, from its badge to its buttons."""
+    """Build the card from badge to buttons."""
     moved = bool(differing(found.config, record.config))
     if not moved and record.outcome in BROKEN:
         return kept_nodes(record, words)
@@ -249,7 +249,7 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
 
 
 def kept_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """What a run that a fault ended has left, and the button that goes on from it."""
+    """Show what is left of a run ended by a fault, and the button that resumes it."""
     head = node("div", "head", node("strong", "heading", words("What was kept")))
     verdicts = sum(len(current.verdicts) for current in record.rounds)
     counted = (
@@ -295,7 +295,7 @@ def ungraded_passages(found: WhatIf) -> tuple[Passage, ...]:
 
 
 def _missing(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
-    """What is not known and what it would cost to know it."""
+    """Show what is unknown and the cost of finding out."""
     parts = []
     if found.state == "generation":
         missing = len(found.steps[-1].ungraded) + found.steps[-1].unseen if found.steps else 0
@@ -364,7 +364,7 @@ def _actions(found: WhatIf, record: RunRecord, words: Words, moved: bool) -> Nod
 
 
 def fork_label(found: WhatIf, words: Words) -> str:
-    """What going on from the record does first."""
+    """Describe the first step when a run continues from its record."""
     if found.state == "generation":
         return words("Generate it")
     return words("Grade the missing ones" if found.gap in ("verdicts", "candidates") else "Go on from there")

@@ -108,7 +108,7 @@ def _unmeasured(origin: Origin) -> tuple[Column, ...]:
 
 
 def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words) -> MapView:
-    """What to draw of a map under the sliders' settings, with the place of the run's own."""
+    """Build the map for the sliders' settings, with the run's own settings marked."""
     across, up = (words(VARIED_SETTINGS[name]) for name in (drawn.x, drawn.y))
     total = sum(_steps(drawn.x, band) for band in drawn.columns)
     here = drawn.cell_of(float(getattr(config, drawn.x)), float(getattr(config, drawn.y)))
@@ -178,7 +178,7 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
 
 
 def coupling_text(found: Coupling, words: Words) -> str:
-    """Why a stricter similarity threshold makes the grader's gate pass."""
+    """Explain why a stricter similarity threshold makes the grader's gate pass."""
     return words(
         "Stricter can pass: at similarity {low} → {high} weak passages fall away in round {round}, and the pass rate "
         "rises from {from_rate} to {to_rate}, over the bar of {bar}.",
@@ -238,7 +238,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class MapView:
-    """What is drawn: columns from left to right, rows from below."""
+    """Map to draw: columns from left to right, rows from the bottom."""
 
     columns: tuple[Band, ...]
     rows: tuple[Band, ...]
@@ -250,7 +250,7 @@ class MapView:
 
 @dataclass(frozen=True, slots=True)
 class MapEvent:
-    """What the reader did in this rerun, and which pair of settings is shown."""
+    """User action in this rerun, and the pair of settings shown."""
 
     tried: tuple[float, float] | None
     """Values of the cell that was chosen."""

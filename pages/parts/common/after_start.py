@@ -1,4 +1,4 @@
-"""What a start leaves for the moments after it: imports of pages and more, for which the first visitor would wait."""
+"""Work after a start, such as imports of pages, which the first visitor would otherwise wait for."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _LOADING: Mapping[Loaded, str] = {
 
 
 def settled(call: Future[_Value] | None) -> tuple[_Value | None, Fault | None]:
-    """What a call in the background brought, and what it failed with; neither while it runs or where it was stopped."""
+    """Return the result and the fault of a background call; neither while it runs or if it was stopped."""
     if call is None or not call.done() or call.cancelled():
         return None, None
     error = call.exception()

@@ -1,4 +1,4 @@
-"""What imported runs offer for passages that nothing graded."""
+"""Actions for an imported run's ungraded passages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _NOTE_S = 8.0
 
 
 def fault_key(area: str) -> str:
-    """Where the session keeps the fault to be said."""
+    """Return the session key of the fault to show."""
     return f"{area}_fault"
 
 
@@ -89,7 +89,7 @@ def next_step(
 
 
 def clear(*names: str) -> Callable[[], None]:
-    """What a button does that empties the texts and switches of these keys."""
+    """Return the callback of a button that clears the texts and switches of these keys."""
 
     def cleared() -> None:
         for name in names:

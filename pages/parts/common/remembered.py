@@ -1,4 +1,4 @@
-"""What a page worked out last, kept for as long as the question is the same: every slider runs the page again."""
+"""Cache of a page's last result, kept while its inputs are equal: every slider runs the page again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 def remembered(name: str, asked: object, make: Callable[[], _T]) -> _T:
-    """What ``make`` gave for the same question last."""
+    """Return ``make``'s cached result for equal inputs."""
     known: tuple[object, _T] | None = st.session_state.get(f"known_{name}")
     if known is None or known[0] != asked:
         known = (asked, make())
@@ -20,6 +20,6 @@ def remembered(name: str, asked: object, make: Callable[[], _T]) -> _T:
 
 
 def is_remembered(name: str, asked: object) -> bool:
-    """Whether the answer is at hand."""
+    """Return whether the answer is at hand."""
     known: tuple[object, object] | None = st.session_state.get(f"known_{name}")
     return known is not None and known[0] == asked

@@ -1,4 +1,4 @@
-"""What who looks at a page may do: the engine refuses the rest, so the pages do not offer it."""
+"""Rights of a page's user: the engine refuses the rest, so the pages do not offer it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVENTS: Mapping[str, Role] = {
 
 
 def may(least: Role) -> bool:
-    """Whether who looks at the page has at least this role."""
+    """Return whether who looks at the page has at least this role."""
     return acting().may(least)
 
 
@@ -31,7 +31,7 @@ def seen_by(engine: Engine) -> str:
 
 
 def may_press(event: str) -> bool:
-    """Whether a drawn button with this event is for who looks at the page."""
+    """Return whether a drawn button with this event is for who looks at the page."""
     beginning, colon, _ = event.partition(":")
     least = _EVENTS.get(beginning + colon)
     return least is None or may(least)

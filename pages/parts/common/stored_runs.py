@@ -48,7 +48,7 @@ def recent_records(engine: Engine, first: RunRecord | None, limit: int) -> Itera
 
 
 def known_answer(engine: Engine, record: RunRecord) -> RunAnswer | None:
-    """What is known of the answer beyond the run; None where judgements and query sets cannot be read."""
+    """Return the facts about the answer from outside the run; None if judgements and query sets are unreadable."""
     # It is not needed before the first question, and the pages are imported before that.
     from engine.evaluation.run_answer import run_answer
 

@@ -31,7 +31,7 @@ def aim_at(page: str, view: str) -> None:
 
 
 def _note(key: str, view: str, in_address: str, parameter: str) -> None:
-    """Where a press on the page changed the view, empty the address of what the last one had put there."""
+    """Clear the address of the last view when an action on the page changed it."""
     before = st.session_state.get(f"{key}_drawn")
     st.session_state[f"{key}_drawn"] = view
     if before not in (None, view) and in_address != view and not moved_here():

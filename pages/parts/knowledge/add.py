@@ -73,7 +73,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to go in, where, and how it is read and cut."""
+    """Files to add, their collection, and how they are read and cut."""
 
     batch: Batch
     target: Target
@@ -169,7 +169,7 @@ def _uploads(most_mb: int, words: Words) -> Batch:
 
 
 def hidden_choice(words: Words) -> bool:
-    """Whether hidden content of the files goes in."""
+    """Return whether hidden content of the files goes in."""
     explained = words(
         "Text, slides, rows, columns and sheets that are hidden in a document. Without this they stay out, and the "
         "preview says how many there are."
@@ -248,7 +248,7 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
             description=target.description,
             failed=failed,
             graph=wanted.graph,
-            # What would be replaced was said beside the choice.
+            # The replacement was announced next to the choice.
             replace_graph=True,
         )
 
@@ -368,7 +368,7 @@ def graph_choice(engine: Engine, target: Target, words: Words) -> str:
 
 
 def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
-    """What the choice means for the graph that is there, or how good the rules are."""
+    """Show the effect of the choice on the existing graph, or the quality of the rules."""
     if has is not None and wanted == has.extractor:
         st.caption(words("This collection has a graph: only what is new is read into it."))
     elif has is not None and wanted:
@@ -384,7 +384,7 @@ def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
 
 
 def _known(has: GraphInfo | None) -> list[str]:
-    """Who has read the graph, where another process can take over; what was written by hand no one reads again."""
+    """Return the graph's reader if another process can take over; handwritten graphs are never read again."""
     return [has.extractor] if has is not None and (has.extractor == BUILTIN or ":" in has.extractor) else []
 
 

@@ -86,7 +86,7 @@ def collections_view(engine: Engine, collections: Sequence[CollectionInfo], word
 
 
 def usable(engine: Engine, info: CollectionInfo) -> bool:
-    """Whether questions to a collection can be embedded now: Ollama's models may be gone, the bundled ones stay."""
+    """Return whether questions to a collection can be embedded now: Ollama's models may be gone, bundled ones stay."""
     if family(info.embedding_model) != "ollama":
         return True
     known = {item.model: item.available for item in embedding_models(engine)}
@@ -172,7 +172,7 @@ def _actions(engine: Engine, info: CollectionInfo, added: Sequence[Addition], wo
 
 
 def actions_of(info: CollectionInfo, added: Sequence[Addition] = ()) -> list[Action | Addition]:
-    """What makes sense for a collection: those of others are only read, the samples stay as they are.
+    """List a collection's actions: those of other programs are read only, the samples stay as they are.
 
     ``added`` are those of plug-ins; a limit is for where people sign in.
     """
@@ -217,7 +217,7 @@ def open_dialog(action: Action | Addition, engine: Engine, info: CollectionInfo,
 
 
 def label_of(action: Action | Addition, words: Words) -> str:
-    """What the button of an action says."""
+    """Label an action's button."""
     return action.label if isinstance(action, Addition) else words(COLLECTION_ACTIONS[action])
 
 
@@ -334,7 +334,7 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 
 def _same(model: str, info: CollectionInfo) -> bool:
-    """Whether a model of the choice is the one that the collection was embedded with."""
+    """Return whether a model of the choice is the one that the collection was embedded with."""
     kind = family(model)
     return kind == family(info.embedding_model) and (kind != "ollama" or model == info.embedding_model)
 
@@ -371,7 +371,7 @@ def _prefix(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 
 def _limit(engine: Engine, info: CollectionInfo, words: Words) -> None:
-    """Who may read it: people of some groups, as their provider names them."""
+    """Limit the readers to some groups, by their names at the provider."""
     st.caption(
         words(
             "Only people of these groups, and admins, then read it, search it, and see runs that searched it. Without "

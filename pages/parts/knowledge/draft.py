@@ -55,7 +55,7 @@ class _Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DraftFor:
-    """Where the files of a preview would go, and how they are read and cut."""
+    """Target collection of a preview, and how its files are read and cut."""
 
     collection: str
     embedding_model: str
@@ -104,7 +104,7 @@ class Draft:
 
     @property
     def nothing_goes_in(self) -> bool:
-        """Whether the preview found no file that is new or changed and can be read, and nothing to record of others."""
+        """True if the preview found no file that is new or changed and can be read, and nothing to record of others."""
         preview = self.preview
         return preview is not None and all(item.same_as and not item.recorded for item in preview.sources)
 

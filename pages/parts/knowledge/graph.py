@@ -55,7 +55,7 @@ def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], w
 
 
 def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
-    """What a graph is good for, and the way to one: shown where a collection has none."""
+    """Explain the use of a graph and how to build one, for a collection without one."""
     with st.container(border=True, key="kg_build"):
         st.markdown(f"##### {words('This collection has no knowledge graph yet')}")
         st.markdown(
@@ -83,7 +83,7 @@ def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 
 def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
-    """Who reads the passages: rules, a chat model of a server, or another by its name; empty while none is named."""
+    """Choose the reader of passages: rules, a server's chat model, or another by name; empty until chosen."""
     models = engine.chat_models()
     chosen = st.selectbox(
         words("Who reads the passages"),
@@ -129,7 +129,7 @@ def follow_job(engine: Engine, job: JobStatus, words: Words) -> None:
 
 
 def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words: Words) -> None:
-    """What can be done to a graph at which no one is at work."""
+    """Show the actions on a graph that no job is changing."""
     own = state.info.extractor
     waits = state.job is not None and state.job.resumable
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kg_actions"):
@@ -177,7 +177,7 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
 
 
 def _use(info: CollectionInfo, words: Words) -> None:
-    """What the graph is for."""
+    """Explain the use of the graph."""
     if st.button(words("Ask with the graph"), icon=":material/account_tree:", type="primary", key="kg_ask"):
         chosen = settings_in_url(RunConfig(workflow=first_that(lambda own: own.in_modes)))
         query = {"collection": info.name, "lang": words.language, **chosen}
@@ -188,7 +188,7 @@ def _use(info: CollectionInfo, words: Words) -> None:
 
 
 def _is_absent(engine: Engine, extractor: str) -> bool:
-    """Whether a model cannot read anything now: the graph that is there would be gone, and none in its place."""
+    """Return whether a model cannot read anything now: the graph that is there would be gone, and none in its place."""
     family, _, name = extractor.partition(":")
     if family != "ollama":
         return False

@@ -116,7 +116,7 @@ def _entities(place: GraphPlace) -> None:
 
 
 def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhood | None:
-    """What is around the entity of the address, in its community, or the most important of all."""
+    """Return the neighbourhood of the entity in the address, its community, or the most important entities."""
     words = place.words
     titles = {item.id: item.title for item in communities}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="kg_choice"):

@@ -77,7 +77,7 @@ def jobs_note(engine: Engine, words: Words) -> None:
 
 
 def shape(jobs: Sequence[JobStatus]) -> tuple[tuple[str, bool], ...]:
-    """Which jobs there are and which of them are over: when this changes, the rest of the page has changed too."""
+    """Return the jobs and which of them have ended: when this changes, the rest of the page has changed too."""
     return tuple((job.id, job.over) for job in jobs)
 
 

@@ -94,7 +94,7 @@ def memory_view(engine: Engine, words: Words) -> None:
 
 
 def said(words: Words) -> None:
-    """What the last press led to, and that memory is off while it is."""
+    """Show the result of the last action, and that memory is off while it is."""
     say_last_press("memory", NN_("The memory was deleted.", "{n} memories were deleted."), words)
     if is_off():
         st.info(
@@ -154,7 +154,7 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
 
 
 def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
-    """What the filters let through."""
+    """Return the memories that pass the filters."""
     if st.session_state.pop("memory_cleared", False):
         st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
     with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -167,7 +167,7 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
 
 
 def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
-    """How many memories are shown, and what can be done with them."""
+    """Show the number of memories, and their actions."""
     st.caption(words.count("1 memory", "{n} memories", len(shown)), width="content")
     download(
         words("Export CSV"),
@@ -187,7 +187,7 @@ def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequenc
 
 
 def is_off() -> bool:
-    """Whether the reader's own next run of the dual loop will do without memory."""
+    """Return whether the reader's own next run of the dual loop will do without memory."""
     return st.session_state.get(_SWITCH) is False
 
 

@@ -164,7 +164,7 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
 
 
 def _told(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:
-    """What is seen, and how much of it to believe."""
+    """Explain the view and its limits."""
     variance = words(
         "The two axes show {share} of the variance, of {dim} dimensions.",
         share=share_text(sum(drawn.explained)),
@@ -198,7 +198,7 @@ def _choose_picture(words: Words) -> None:
 
 
 def _passage(engine: Engine, info: CollectionInfo, drawn: PassageMap, passage_id: PassageId, words: Words) -> None:
-    """The whole passage, as text: it is somebody else's."""
+    """The whole passage, as text: it is untrusted."""
     point = next(item for item in drawn.points if item.id == passage_id)
     try:
         stored = next((item for item in engine.passages(info.name, point.source) if item.id == passage_id), None)
@@ -212,7 +212,7 @@ def _passage(engine: Engine, info: CollectionInfo, drawn: PassageMap, passage_id
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How the points of one group are drawn; no two groups differ by colour alone."""
+    """Drawing style of a group of points; no two groups differ by colour alone."""
 
     colour: str
     symbol: str
@@ -230,7 +230,7 @@ _MEANINGS_DARK = ("#6b7280", "#f87171", "#f59e0b", "#2dd4bf")
 
 
 def looks_of(fates: Mapping[PassageId, Fate]) -> dict[PassageId, Look]:
-    """What a map shows of each passage that a run found."""
+    """Return the appearance on the map of each passage that a run found."""
     return {passage: _LOOK_OF[fate] for passage, fate in fates.items()}
 
 
@@ -245,7 +245,7 @@ def passage_map_chart(
 ) -> PassageId | None:
     """Draw the map and return the passage whose point was clicked; ``looks`` of None colours by source.
 
-    Names and texts of passages are somebody else's words: Plotly reads some HTML in what it shows, so they are escaped.
+    Names and texts of passages are untrusted: Plotly reads some HTML in what it shows, so they are escaped.
     """
     figure = map_figure(drawn, looks, words, dark=st.context.theme.type == "dark")
     event = st.plotly_chart(
@@ -315,7 +315,7 @@ def share_text(share: float) -> str:
 
 
 def counts_text(drawn: PassageMap, words: Words) -> str:
-    """How many passages the map shows, and of how many."""
+    """Describe how many of the passages the map shows."""
     shown = len(drawn.points)
     if shown < drawn.total:
         return words("a sample of {n} of {total} passages", n=f"{shown:,}", total=f"{drawn.total:,}")

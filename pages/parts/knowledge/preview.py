@@ -85,7 +85,7 @@ def preview_panel(engine: Engine, draft: Draft, words: Words) -> None:
 
 
 def _watch(draft: Draft, words: Words) -> None:
-    """Which file is read, of how many, with a button that ends it."""
+    """Show which file is being read, of how many, with a stop button."""
 
     @st.fragment(run_every=_WATCH_S)
     def watch() -> None:

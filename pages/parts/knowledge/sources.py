@@ -22,7 +22,7 @@ _OPENED = "kb_source"
 
 
 def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
-    """Draw the list; a source that is pressed opens beside it."""
+    """Draw the list; a source that is pressed opens next to it."""
     asked = (
         engine.instance,
         info.name,
@@ -59,7 +59,7 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
             st.dialog(words("Delete"))(_confirm)(engine, info.name, chosen, words)
             return
     if opened is not None:
-        # Its own title would be read as Markdown here, and it is somebody else's words.
+        # Its own title would be read as Markdown here, and it is untrusted text.
         drawer = st.dialog(words("Source"), position="right", width="medium", on_dismiss=_close)
         drawer(_passages)(engine, info, opened, words)
 

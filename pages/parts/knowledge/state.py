@@ -1,4 +1,4 @@
-"""What the views of the Knowledge page share: which one is shown, the chosen collection, what the last press did."""
+"""Shared state of the Knowledge page's views: the view, the chosen collection, the last action's result."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def go_to(view: str, collection: str = "") -> None:
 
 
 def unknown_collection(collections: Sequence[CollectionInfo]) -> str:
-    """What the address named that is not here, until another is chosen; empty where there is no such name."""
+    """Return the unknown collection in the address until another is chosen; empty if there is none."""
     known = {name for info in collections for name in (info.name, *info.aliases)}
     given = st.query_params.get(_ADDRESS) or st.query_params.get(_FORMERLY) or ""
     if given and given not in known:
@@ -122,7 +122,7 @@ def chosen_collection(collections: Sequence[CollectionInfo]) -> CollectionInfo |
 
 
 def add_files_step(text: str, words: Words, *, key: str, info: CollectionInfo | None = None) -> None:
-    """Where passages are missing: what will stand there, and the way to put files in, into ``info`` where it is one."""
+    """Show what will stand here and how to add files, into ``info`` if given."""
     offered = may("editor") and (info is None or not info.read_only)
     if next_step(text, words("Add files"), "add", key=key, offered=offered):
         go_to("add", info.name if info is not None else "")

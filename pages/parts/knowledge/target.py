@@ -1,4 +1,4 @@
-"""Where files go: a collection that is there, or a new one with its name, description and embedding model."""
+"""Target of files: an existing collection, or a new one with name, description and embedding model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SUGGESTED = "my_documents"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked of the collection that files go into; ``name`` is empty until one is typed."""
+    """Chosen target of files; ``name`` is empty until one is typed."""
 
     name: str
     new: bool = False
@@ -133,7 +133,7 @@ def _model_choice(engine: Engine, words: Words) -> str:
 
 
 def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
-    """What new collections can be embedded with; the bundled models alone where Ollama cannot be asked."""
+    """List the embedding models for new collections; only the bundled ones if Ollama does not answer."""
 
     def ask() -> tuple[ProposedModel, ...]:
         try:

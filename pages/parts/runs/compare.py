@@ -125,7 +125,7 @@ def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
 
 
 def searched(engine: Engine, words: Words, run_id: str) -> None:
-    """Where a chosen run searched, by which workflow."""
+    """Name the collection and workflow of a chosen run."""
     record = record_of(engine, words, run_id, "a", quiet=True)
     if record is None:
         return
@@ -159,7 +159,7 @@ def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
 
 
 def progress(engine: Engine, words: Words, first: RunId, second: RunId) -> None:
-    """What the runs are doing, until both have ended."""
+    """Show the progress of both runs until they end."""
 
     @st.fragment(run_every=_WATCH_S)
     def watch() -> None:
@@ -197,7 +197,7 @@ def side_by_side(engine: Engine, words: Words, a: RunRecord, b: RunRecord) -> No
 
 
 def links(words: Words, ids: dict[Side, str]) -> None:
-    """What else can be done with the two runs."""
+    """Show further actions on the two runs."""
     with st.container(horizontal=True, vertical_alignment="center", key="compare_links"):
         if st.button(words("Swap A and B"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
             choose_pair(ids["b"], ids["a"])

@@ -1,4 +1,4 @@
-"""Which runs the page Compare offers, and how each is named in a picker."""
+"""Runs offered for comparison, and their names in a picker."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
 
 
 def _by_words(engine: Engine, collection: str) -> bool:
-    """Whether a collection can be searched by words; no where that cannot be learned, as while it is being opened."""
+    """Return whether a collection can be searched by words; false if unknown, as while it is being opened."""
     try:
         return engine.ready and engine.describe(collection).full_text
     except WorkbenchError:

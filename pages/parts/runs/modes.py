@@ -114,7 +114,7 @@ def _samples(words: Words) -> list[tuple[str, str]]:
 
 
 def _about_graph(engine: Engine, collection: str, words: Words) -> None:
-    """What is searched, and that there is no graph where there is none."""
+    """Name what is searched, and say if there is no graph."""
     try:
         state = engine.graphs.describe(collection) if engine.ready else None
     except WorkbenchError:
@@ -180,7 +180,7 @@ def _finding(race: ModeRace, words: Words) -> Node:
 
 
 def finding_text(race: ModeRace, words: Words) -> str:
-    """What the graph was good for, in a sentence with its counts."""
+    """Describe the benefit of the graph in a sentence with its counts."""
     cited = sum(any(name in lane.cited for lane in race.lanes) for name in race.led)
     if race.finding == "cited":
         return words.count(
@@ -199,7 +199,7 @@ def finding_text(race: ModeRace, words: Words) -> str:
 
 
 def found_before_text(race: ModeRace, words: Words) -> str:
-    """How many of the graph's passages vectors had not found at all, and why they dropped those that they had."""
+    """Describe how many of the graph's passages vector search missed, and why it dropped the others."""
     gates = Counter(item.dropped.gate for item in race.passages if item.dropped is not None)
     why = words(", ").join(
         words(_DROPPED[gate], n=count) if gate in _DROPPED else words("{n} at a later stage", n=count)
@@ -251,7 +251,7 @@ def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
 
 
 def _now(lane: ModeLane, words: Words) -> Node | str:
-    """Where a run is, why it ended early, or that it searched nothing on purpose."""
+    """Describe the current step of a run, why it ended early, or that it deliberately searched nothing."""
     record = lane.record
     if record.active:
         return at_node(record, words)

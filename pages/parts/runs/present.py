@@ -37,7 +37,7 @@ def stage_view(engine: Engine, words: Words) -> None:
         fault_box(Fault.of(error), words, key="present_fault")
         return
     with st.container(key="stage_question"):
-        # Somebody else's words: never read as Markdown.
+        # Untrusted text: never read as Markdown.
         st.text(record.question)
         st.caption(
             words("asked of the collection {collection}", collection=collection_mark(record.config.collection, words))

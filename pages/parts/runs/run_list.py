@@ -106,7 +106,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
 
 
 def author_choice(engine: Engine, words: Words) -> str:
-    """Whose runs are shown: anybody's, one's own, or those of somebody who asked lately."""
+    """Whose runs are shown: everybody's, one's own, or those of a person who asked lately."""
     me = acting().author
     lately = sorted({item.author for item in engine.runs(_AUTHORS_OF)} - {me, ""})
     shown = {"": words("Anybody"), me: words("My own"), **{name: name for name in lately}}
@@ -145,7 +145,7 @@ def stored(engine: Engine, words: Words, filters: Filters) -> None:
 
 
 def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
-    """What the list shows of a run; tags with a meaning of their own have a place of their own."""
+    """Build a run's list entry; tags with a special meaning have their own place."""
     return RunLine(
         id=item.id,
         question=item.question,
@@ -197,7 +197,7 @@ def nothing(engine: Engine, words: Words, filters: Filters) -> None:
 def act(
     engine: Engine, words: Words, shown: Sequence[RunSummary], selected: Sequence[RunSummary], *, more: bool
 ) -> None:
-    """How many runs there are, and what can be done with those selected."""
+    """Show the number of runs, and the actions on those selected."""
     idle, single = not selected, len(selected) == 1
     if idle:
         count = words("The newest {n} runs", n=len(shown)) if more else words.count("1 run", "{n} runs", len(shown))

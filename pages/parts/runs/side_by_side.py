@@ -148,7 +148,7 @@ def _verdict(found: SideBySide, words: Words) -> Node:
 
 
 def _finding(found: SideBySide) -> str:
-    """What there is to say; that the collection holds no answer is learned only from runs that came to their end."""
+    """Describe the finding; only finished runs can show that the collection holds no answer."""
     cut_short = any(item.record.outcome not in COMPLETE for item in found.lanes)
     return "cut_short" if found.enough == "nobody" and cut_short else str(found.enough)
 
@@ -163,7 +163,7 @@ def _lane(lane: Lane, words: Words, base: str) -> Node:
 
 
 def _now(record: RunRecord, words: Words) -> Node:
-    """Where a run is, or why it ended so."""
+    """Describe the current step of a run, or why it ended."""
     if record.active:
         return at_node(record, words)
     reason = record.reason if record.outcome in ("cancelled", "failed", "interrupted") else _last_reason(record)

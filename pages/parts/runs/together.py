@@ -27,7 +27,7 @@ _Kind = TypeVar("_Kind", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Together(Generic[_Kind]):
-    """What tells one such view from another."""
+    """Identity of such a view."""
 
     address: str
     """Parameter of the address that holds the ids of the runs."""

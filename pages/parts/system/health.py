@@ -184,7 +184,7 @@ def verdict(parts: Sequence[PartHealth], words: Words) -> str:
 
 
 def health_view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
-    """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands beside the verdict."""
+    """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands next to the verdict."""
     look, sign = _LOOKS[worst(parts)]
     beside = (node("span", "muted small", note),) if note else ()
     head = box(look, sign, node("strong", "", verdict(parts, words)), beside=beside)
@@ -202,7 +202,7 @@ def part_title(item: PartHealth, words: Words) -> str:
 
 
 def part_facts(item: PartHealth, words: Words) -> list[str]:
-    """What is known of a part, in short pieces."""
+    """List the facts about a part, in short pieces."""
     detail = item.detail
     if item.part == "reader":
         return [
@@ -333,20 +333,20 @@ def roles_played() -> dict[str, str]:
 
 
 def models_played(roles: Sequence[RoleName]) -> RoleModels:
-    """What the panel is set to for these roles; those that it has not shown yet as the settings of this machine say."""
+    """Return the panel's models for these roles; those not shown yet come from this machine's settings."""
     named = {str(role): str(st.session_state.get(role) or "") for role in roles}
     usual = get_engine().settings.models
     return RoleModels(**{role: RoleModel(name) if name else getattr(usual, role) for role, name in named.items()})
 
 
 def note_parts(engine: Engine, parts: Parts) -> None:
-    """Take over what somebody has just looked at."""
+    """Take over a person's latest check."""
     with _last.guard:
         _last.engine, _last.parts, _last.at = engine, parts, time.monotonic()
 
 
 def trouble(engine: Engine) -> bool:
-    """Whether a part that is needed did not work when it was last looked at; begins a new look where that is old."""
+    """Return whether a needed part failed its last check; starts a new check if that is old."""
     with _last.guard:
         if _last.engine is not engine:
             _last.engine, _last.parts, _last.at, _last.underway = engine, (), 0.0, None

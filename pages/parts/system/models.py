@@ -44,7 +44,7 @@ _COLUMNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one look at the models found."""
+    """Result of one check of the models."""
 
     ollama: OllamaStatus
     models: tuple[ModelDetails, ...]
@@ -258,7 +258,7 @@ def _providers(engine: Engine, seen: Seen, words: Words) -> None:
 
 
 def _offered(engine: Engine, words: Words) -> tuple[str, ...]:
-    """What the asked provider's server lists; empty until somebody asks."""
+    """Return the models listed by the chosen provider's server; empty until requested."""
     wanted = st.session_state.get("offered_wanted")
     if wanted is None:
         return ()

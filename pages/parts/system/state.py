@@ -1,4 +1,4 @@
-"""Which part of the page System is shown; the address holds it as ``part``."""
+"""Part shown on System; the address holds it as ``part``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def chosen_part(engine: Engine, words: Words) -> str:
 
 
 def again_button(words: Words, bar: DeltaGenerator) -> bool:
-    """Draw the button that asks again, beside the choice of parts."""
+    """Draw the button that asks again, next to the choice of parts."""
     return bar.button(words("Check again"), icon=":material/refresh:", key="system_again")
 
 

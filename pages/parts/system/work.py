@@ -60,7 +60,7 @@ class Looked(Generic[T]):
 
 
 def looked(name: str, call: Callable[[], T], *, fresh: bool = False, most_s: float | None = None) -> Looked[T]:
-    """What this session knows under a name; asked again where it is ``fresh`` or older than ``most_s``."""
+    """Return the session's cached value; loaded again if ``fresh`` or older than ``most_s``."""
     state: Looked[T] = st.session_state.setdefault(f"looked_{name}", Looked())
     state.take()
     known = state.at > 0.0

@@ -33,7 +33,7 @@ _BEGUN = "tune_judging_begun"
 
 
 def answers_tab(engine: Engine, shown: Shown, gathering: Gathering, words: Words) -> None:
-    """Who judges the answers, and each answer with what is known of it, under the settings of the gathering."""
+    """Show the judges, and each answer with its facts, under the settings of the collected pairs."""
     batch = gathering.batch
     if batch is None:
         return
@@ -86,7 +86,7 @@ def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
 
 
 def _judged_by(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
-    """How far the judges have come; of several, the one whose verdicts are read is chosen here."""
+    """Show the judges' progress; of several, the user chooses here whose verdicts are read."""
     if len(shown.judges) > 1:
         if st.session_state.get(JUDGE) not in shown.judges:
             st.session_state[JUDGE] = shown.judge
@@ -236,7 +236,7 @@ def answer_card(row: AnswerRow, words: Words, *, key: str) -> None:
 
 
 def judging_text(progress: JudgingProgress, words: Words) -> str:
-    """How far a judge has come, in one line."""
+    """Describe the progress of a judge in one line."""
     parts = [words("{judge}: {done} of {total} answers judged", judge=progress.judge, done=progress.done,
                    total=progress.total)]  # fmt: skip
     if progress.unreadable:

@@ -38,7 +38,7 @@ _JOB = "bench_noise"
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What is counted, and from which P(relevant) on a verdict passes."""
+    """Counted pairs, and the P(relevant) from which a verdict passes."""
 
     only: bool
     cut: float

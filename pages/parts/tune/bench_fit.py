@@ -46,7 +46,7 @@ _SNIPPET = 140
 
 
 def kind_of(model: RoleModel) -> FitKind:
-    """How a grader can be fitted."""
+    """Return how a grader can be fitted."""
     return "coefficients" if model.built_in else "calibration" if model.scores else "examples"
 
 
@@ -167,7 +167,7 @@ class _Trying:
 
 
 def examples_trial(engine: Engine, gathering: Gathering, population: Population, words: Words) -> Trial | None:
-    """Show the examples, try them on request, and return what came of it; None as long as nothing did."""
+    """Show the examples, try them on request, and return the result; None as long as there is none."""
     assert gathering.batch is not None
     records = {case.id: record for case, record in records_of(engine, gathering.batch)}
     plan = plan_of(population.graded, records, population.cut)
@@ -184,7 +184,7 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
     name = f"bench_examples_{gathering.batch.id}"
     job: _Trying | None = st.session_state.get(name)
     if job is not None and job.plan != plan:
-        # Somebody judged something since, or the cut has moved.
+        # A judgement was added since, or the cut has moved.
         job = None
     running = job is not None and job.future is not None and not job.future.done()
     label = words.count("Try them (1 call)", "Try them ({n} calls)", len(plan.held_out))
@@ -204,7 +204,7 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
 
 
 def _examples(plan: Plan, words: Words) -> None:
-    """What would stand in the prompt, and what is left to try it on."""
+    """Show the examples for the prompt, and the pairs left for a trial."""
     said = words.joined(
         [
             words.count(

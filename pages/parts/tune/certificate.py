@@ -53,7 +53,7 @@ def certificate_tab(
     *,
     try_settings: Callable[[Mapping[str, AxisValue]], None],
 ) -> None:
-    """What is to be bounded, what can be said about it, and the safe region where two settings are swept."""
+    """Show the bounded risk, what can be said about it, and the safe region if two settings are swept."""
     risk, bound, confidence = _asked(words)
     names = swept_axes(config)
     found = certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
@@ -78,7 +78,7 @@ def certificate_tab(
 
 
 def _asked(words: Words) -> tuple[Risk, float, float]:
-    """What is to be bounded, by how much, and at which confidence."""
+    """Choose the risk, its bound and the confidence."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         risk: Risk = st.selectbox(
             words("Risk"),
@@ -124,7 +124,7 @@ def _similarity(shown: Shown, words: Words) -> None:
 
 
 def _estimate(shown: Shown, confidence: float, words: Words) -> None:
-    """What few judgements and many verdicts say together, or what is missing for that."""
+    """Estimate from few judgements and many verdicts, or say what is missing."""
     found = predicted_wrong(shown.evidence, confidence)
     predicted_card(found, shown.judge, words, key="tune_predicted")
     if found is None and shown.judge:
@@ -148,7 +148,7 @@ def _changed(config: RunConfig, other: RunConfig, names: tuple[str, ...], words:
 
 
 def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: RunConfig, words: Words) -> None:
-    """Offer to gather what is missing, and follow it; what it gathers counts beside the gathering that is shown."""
+    """Offer to gather what is missing, and follow it; it is counted together with the gathering that is shown."""
     say_fault(_AREA, words)
     if _follow(engine, words):
         return
@@ -184,7 +184,7 @@ def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: 
 
 
 def _follow(engine: Engine, words: Words) -> bool:
-    """Draw the progress of what was begun here; false where nothing is running."""
+    """Draw the progress of what was started here; false where nothing is running."""
     batch_id = st.session_state.get(_BATCH)
     if not batch_id:
         return False

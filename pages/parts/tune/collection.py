@@ -1,4 +1,4 @@
-"""Which collection a set of questions is asked of on the Tune page, and whether it holds what they expect."""
+"""Collection of a question set on Tune, and whether it contains the expected sources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sources_of(engine: Engine, collection: str) -> tuple[str, ...] | None:
 
 
 def source_coverage_note(found: SourceCoverage, words: Words, *, key: str) -> None:
-    """How much of what is expected is there: a warning where nothing is, or not all."""
+    """Show how many expected sources are present: a warning if none or not all are."""
     try:
         refuse_uncovered(found)
     except WorkbenchError as error:
@@ -59,7 +59,7 @@ def source_coverage_note(found: SourceCoverage, words: Words, *, key: str) -> No
 
 
 def nothing_there(engine: Engine, query_set: QuerySet) -> bool:
-    """Whether the set's collection is known to hold nothing of what it expects."""
+    """Return whether the set's collection is known to hold nothing of what it expects."""
     sources = sources_of(engine, query_set.collection)
     return sources is not None and source_coverage(query_set.cases, query_set.collection, sources).nowhere
 

@@ -65,7 +65,7 @@ class _Making:
 
 
 def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> None:
-    """Which collection questions are drafted from, at first ``chosen``, and how many; ``model`` writes them."""
+    """Choose the collection (initially ``chosen``) and number of drafts; ``model`` writes them."""
     st.caption(
         words(
             "A chat model writes questions that the documents answer, each with its passage. They wait here until you "
@@ -97,7 +97,7 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
 
 
 def _no_writer(words: Words) -> None:
-    """What drafting needs, and what to do without it."""
+    """Explain what drafting needs, and what to do without it."""
     said = words(
         "Drafting needs a chat model as generator, chosen in the sidebar. Without one, *Import* takes questions from "
         "a file."
@@ -108,7 +108,7 @@ def _no_writer(words: Words) -> None:
 
 
 def drafts_line(engine: Engine, collection: str, words: Words) -> None:
-    """How the drafting goes, what came of it, and the drafts of a collection that wait, one at a time."""
+    """Show the progress and result of drafting, and a collection's waiting drafts, one at a time."""
     failed: Fault | None = st.session_state.get(_FAILED)
     if failed is not None:
         close = (("close", words("Close")),)
@@ -124,7 +124,7 @@ def drafts_line(engine: Engine, collection: str, words: Words) -> None:
 
 @st.fragment
 def _waiting(engine: Engine, collection: str, words: Words) -> None:
-    """What came of a drafting, and what waits; a fragment, so that a decision does not draw the figures again."""
+    """Show the result of drafting and the waiting drafts; a fragment, so that a decision does not redraw figures."""
     done: tuple[str, Made] | None = st.session_state.get(_DONE)
     if done is not None and done[0] == collection:
         _outcome(done[1], words)
@@ -333,7 +333,7 @@ def draft_evidence(draft: Draft, section: str, text: str, words: Words, *, key: 
 
 
 def draft_facts(draft: Draft, words: Words, *, key: str) -> None:
-    """What made the draft, and how much of its wording it took from the passage."""
+    """Show the author of the draft, and the share of its wording that comes from the passage."""
     look = "warn" if not draft.answerable else "accent"
     parts = [chip(look, words(RULE_NAMES[draft.rule]))]
     if draft.by:
@@ -344,7 +344,7 @@ def draft_facts(draft: Draft, words: Words, *, key: str) -> None:
 
 
 def wording_text(draft: Draft, words: Words) -> str:
-    """How much of a question's wording its passage has, in one sentence."""
+    """Describe the share of a question's wording found in its passage, in one sentence."""
     unit = (
         words.count("longest stretch in common: 1 character", "longest stretch in common: {n} characters", draft.run)
         if draft.language == "zh"

@@ -53,7 +53,7 @@ class Gathering:
 
     @property
     def imported(self) -> bool:
-        """Whether the evidence is traces of another program, which alone could gather more."""
+        """True if the evidence is traces of another program, which alone could gather more."""
         return self.config.models.generator.model.startswith(f"{IMPORTED}:")
 
     @property
@@ -71,7 +71,7 @@ class Gathering:
         )
 
     def why(self, case_id: str, words: Words) -> str:
-        """Why a question has no usable run."""
+        """Explain why a question has no usable run."""
         fault = self.batch.failures.get(case_id) if self.batch else None
         return (
             words.joined(fault_text(fault, words))
@@ -115,7 +115,7 @@ def progress_of(engine: Engine, batch_id: str) -> BatchProgress:
 
 
 def part_of(batch: BatchProgress) -> int:
-    """How many ended runs the figures of a batch that is running stand for; grows by tenths."""
+    """Return how many ended runs a running batch's figures rest on; grows by tenths."""
     ended, step = batch.done + batch.failed, max(3, batch.total // _PARTS)
     return ended // step * step if batch.running else ended
 
@@ -140,7 +140,7 @@ def _progress(instance: str, batch_id: str, state: tuple[int, ...], _engine: Eng
     return _engine.batches.progress(batch_id)
 
 
-# -- what the figures are made of --------------------------------------------------------------------------------
+# -- data of the figures ----------------------------------------------------------------------------------------
 
 
 def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
@@ -163,7 +163,7 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
 
 
 def drawn_so_far(shown: Shown, gathering: Gathering) -> Drawn | None:
-    """How far a running batch had come when its evidence was read; None for one that rests, or that is small."""
+    """Return a running batch's progress when its evidence was read; None for one at rest or a small one."""
     if gathering.batch is None or not gathering.running:
         return None
     return drawn(gathering.batch.id, gathering.batch.case_ids, shown.cases)
@@ -207,14 +207,14 @@ def _said(
     state: tuple[int, ...],
     _engine: Engine,
 ) -> tuple[AnswerJudgement, ...]:
-    """What people and models said of the answers of some gatherings."""
+    """Return people's and models' judgements of some batches' answers."""
     found = [_engine.batches.results(name) for name in (batch_id, *(name for name, _ in others))]
     pairs_of = ((case.question, record.answer) for results in found for case, record in results if record.answer)
     return _engine.evaluation.answer_judgements(*pairs_of)
 
 
 def judged_pairs(engine: Engine, batch: Batch, *, only_labelled: bool) -> tuple[Pair, ...]:
-    """Every verdict of a gathering beside its label; made again where somebody labelled something."""
+    """Every verdict of a gathering with its label; made again after new labels."""
     runs = _runs_of(engine, batch.id)
     return _pairs(seen_by(engine), batch.id, runs, _state(engine), only_labelled, engine)
 
@@ -230,7 +230,7 @@ def _pairs(
 
 
 def fit_trial(engine: Engine, batch: Batch, *, only_labelled: bool, cut: float) -> Trial:
-    """What the judgements of a gathering teach its grader; made again where somebody labelled something.
+    """Return the trial of a grader fitted to collected judgements; repeated after new labels.
 
     The grader must be built in or give scores.
     """

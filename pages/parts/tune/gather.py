@@ -33,9 +33,9 @@ _CHOSEN = "tune_batch"
 def gathering_buttons(
     engine: Engine, gathering: Gathering, config: RunConfig, words: Words, *, alone: bool = True
 ) -> None:
-    """How much is gathered, and what can be done about the rest: at the end of the bar.
+    """Show how much is collected, and the actions for the rest, at the end of the bar.
 
-    Beside a choice of gatherings, unless the one shown is ``alone``, its name says it.
+    With a choice of gatherings, unless the one shown is ``alone``, its name says it.
     """
     batch = gathering.batch
     if batch is None or gathering.running:
@@ -140,7 +140,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
         ),
         key="tune_probe",
     )
-    # One place is left for whoever asks something meanwhile.
+    # One place is left for a question asked meanwhile.
     most = max(1, min(_MOST_AT_ONCE, engine.settings.max_concurrent_runs - 1))
     at_once = st.slider(words("Runs at once"), 1, most, min(2, most), key="tune_at_once") if most > 1 else 1
     wanted = replace(config, collection=query_set.collection, grade_probe=bool(probe) or config.grade_probe)
@@ -188,7 +188,7 @@ def _begin(begin: Callable[[], str | bool]) -> None:
 
 
 def take_begun() -> None:
-    """Show what was begun last; before the choice of a batch is drawn."""
+    """Show what was started last; before the choice of a batch is drawn."""
     begun = st.session_state.pop(f"{_CHOSEN}_next", None)
     if begun is not None:
         st.session_state[_CHOSEN] = begun
@@ -216,7 +216,7 @@ def follow(engine: Engine, batch_id: str, words: Words) -> None:
 
 
 def progress_parts(progress: BatchProgress, words: Words) -> list[str]:
-    """What stands on the bar."""
+    """Build the text on the bar."""
     done = progress.done + progress.failed
     parts = [words("{done} of {total}", done=done, total=progress.total)]
     if progress.failed:

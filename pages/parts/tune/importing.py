@@ -119,7 +119,7 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
 
 
 def _plan(file: UploadedFile, limit: int, sources: tuple[str, ...] | None) -> ImportPlan:
-    """What the file holds; read once, because every press on the page comes by here."""
+    """Return the file's plan; read once, because every click on the page passes here."""
     return remembered(
         "tune_import_read",
         (file.file_id, limit, sources),

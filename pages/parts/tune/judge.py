@@ -100,7 +100,7 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
 
 
 def _judge(engine: Engine, words: Words) -> str:
-    """Who judges: who signed in, or the name that somebody gives themselves."""
+    """Return the judge: the signed-in user, or the name they typed."""
     if acting().author:
         quiet(words("Judging as {name}", name=acting().author), words, key="tune_desk_me")
         return acting().author
@@ -297,7 +297,7 @@ def pair_card(item: Item, words: Words, *, key: str) -> None:
 
 
 def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: str) -> None:
-    """How much of a gathering is judged, and what those drawn at random say of all."""
+    """Show how much of a collection of pairs is judged, and what the randomly drawn ones say about all."""
     told = words(
         "{judged} of {total} judged · {random} drawn at random · {mine} by you",
         judged=found.judged,
@@ -320,7 +320,7 @@ def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: 
 
 
 def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> None:
-    """How far judges agree with each other and with graders."""
+    """Show the agreement of judges with each other and with graders."""
     rows = [
         (
             item.first or words("said in passing"),
@@ -400,5 +400,5 @@ def _told(item: Scores, name: str) -> str:
 
 
 def keys_line(words: Words) -> None:
-    """When the keys work; each stands on its button."""
+    """Explain when the keys work; each is printed on its button."""
     st.caption(words("The keys work while no field is being typed in."))

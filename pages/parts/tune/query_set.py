@@ -68,7 +68,7 @@ def _drafted_from(query_set: QuerySet, config: RunConfig) -> str:
 
 
 def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config: RunConfig, words: Words) -> None:
-    """What can be done with the sets: import one, draft questions, add the open run, bind or delete the chosen one."""
+    """Show the actions on sets: import, draft questions, add the open run, bind or delete the chosen one."""
     # Another key is another popover, closed: what it was opened for is done.
     done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
     with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):

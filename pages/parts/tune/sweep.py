@@ -92,7 +92,7 @@ def points_of(made: Tried, evaluation: Evaluation, cost: Cost, found: Recommenda
 
 
 def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig, words: Words) -> None:
-    """Which settings are swept, what is recommended and how sure that is, and exports."""
+    """Show the swept settings, the recommendation with its confidence, and exports."""
     st.multiselect(
         words("Settings to sweep"),
         _AXES,
@@ -126,7 +126,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
 
 
 def _aim(made: Tried, words: Words) -> Aim:
-    """What the recommended setting is to do well; by itself to find and answer, as the chart above draws it."""
+    """Return the aim of the recommendation; by default to find and answer, as in the chart above."""
     if not made.figures["answered_right"].known_n.any():
         return "quality"
     chosen = st.selectbox(

@@ -1,4 +1,4 @@
-"""What the Tune page computes from evidence, each once: a slider that moves recomputes only what depends on it.
+"""Figures that Tune computes from evidence, each once: a moved slider recomputes only what depends on it.
 
 Walking a thousand runs takes most of a second, nearly the same for one setting as for a hundred. So the settings around
 those under test are tried along with them, and the map is a part of the sweep wherever it can be.
@@ -48,7 +48,7 @@ USUAL_BOUND, USUAL_CONFIDENCE = 0.1, 0.95
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What the page shows of a sweep: figures by setting; those by question take hundreds of megabytes."""
+    """Sweep as shown on the page: figures by setting; those by question take hundreds of megabytes."""
 
     axes: tuple[Axis, ...]
     configs: tuple[RunConfig, ...]
@@ -155,7 +155,7 @@ def tried(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried:
 
 
 def tried_before(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried | None:
-    """What :func:`tried` gives, where it has been computed already."""
+    """Return :func:`tried`'s result if already computed."""
     made = _sweeps(shown.name).find((_held(config, names), names))
     return made.tried if made is not None else None
 
@@ -170,7 +170,7 @@ def recommended(
 def certificates(
     shown: Shown, config: RunConfig, names: tuple[str, ...], *, risk: Risk, bound: float, confidence: float
 ) -> Certificates:
-    """Which settings of the sweep keep a risk below a bound."""
+    """Return the settings of the sweep that keep a risk below a bound."""
     made = _made(shown.name, _held(config, names), names, shown.evidence).sweep
     return certify(made.evaluation, risk=risk, bound=bound, confidence=confidence)
 
@@ -259,7 +259,7 @@ def promised(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Certifi
 
 
 def promise_of(shown: Shown, config: RunConfig, names: tuple[str, ...], setting: int | None, words: Words) -> str:
-    """What is certified of one setting of a sweep; empty where nothing is."""
+    """Return the certificate of one setting of a sweep; empty if there is none."""
     found = promised(shown, config, names) if setting is not None else None
     if found is None or setting is None or not found.certified[setting]:
         return ""

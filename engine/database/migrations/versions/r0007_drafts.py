@@ -1,4 +1,4 @@
-"""Questions are drafted from documents, and wait for somebody to accept them."""
+"""Questions are drafted from documents, and wait to be accepted."""
 
 from __future__ import annotations
 

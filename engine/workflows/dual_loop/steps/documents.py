@@ -100,7 +100,7 @@ async def _skipped(run: RunContext) -> dict[Strategy, Skip]:
 
 
 async def retrieve_documents(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Search by ``route``; each strategy opens a round of its own, and says in ``tried_routes`` what came of it.
+    """Search by ``route``; each strategy opens a round of its own, and records its result in ``tried_routes``.
 
     A search that fails is a warning as long as there is another way; where nothing else was ever found it ends the run.
     """
@@ -136,7 +136,7 @@ async def retrieve_documents(state: Mapping[str, Any], run: RunContext, trace: N
 async def _search(
     strategy: Strategy, state: Mapping[str, Any], run: RunContext, failures: list[WorkbenchError]
 ) -> tuple[Round, tuple[TriedRoute, ...]]:
-    """The round that a strategy opens, and what came of it; nothing came where the time was over before."""
+    """The round that a strategy opens, and its result; none where the time was over before."""
     attempt, query = state["correction_attempts"], state["updated_query"]
     former = _searched_before(strategy, state)
     found: SectionRetrieval | None = None
@@ -174,7 +174,7 @@ async def _search(
 async def _found(
     strategy: Strategy, query: str, run: RunContext, failures: list[WorkbenchError]
 ) -> SectionRetrieval | None:
-    """What a strategy finds; None with a warning where it fails, and the failure is added to ``failures``."""
+    """Run a strategy; on failure return None with a warning, and add it to ``failures``."""
     limit_s = at_most_s(run, WEB_S) if strategy == WEB else at_most_s(run)
     try:
         async with run.within(limit_s):
@@ -253,7 +253,7 @@ async def grade_documents(state: Mapping[str, Any], run: RunContext, trace: Node
 
 
 def _gone_on(state: Mapping[str, Any], decision: Decision, run: RunContext) -> dict[str, Any]:
-    """What a decision brings with it: the next strategy, or what the run ends with."""
+    """Return the consequence of a decision: the next strategy, or the outcome of the run."""
     attempt, skipped = state["correction_attempts"], state["skipped"]
     tried: tuple[TriedRoute, ...] = state["tried_routes"]
     if decision.route == "retrieve_documents":
@@ -351,7 +351,7 @@ async def _corrective(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
 
 
 def _tried(state: Mapping[str, Any]) -> set[str]:
-    """What a proposal may not repeat, a blank one among it; before the first search that is nothing else."""
+    """Return what a proposal may not repeat, blank ones included; before the first search nothing else."""
     searched = [normalised_query(item.query) for item in state["rounds"]]
     return {"", normalised_query(state["question"]), *searched} if searched else {""}
 

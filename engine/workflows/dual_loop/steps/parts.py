@@ -1,4 +1,4 @@
-"""What several steps of the dual loop share: its roles, its limits of time, and how a draft becomes the answer."""
+"""Code shared by steps of the dual loop: its roles, its time limits, and how a draft becomes the answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def at_most_s(run: RunContext, longest_s: float = float("inf")) -> float:
 
 
 def evidence_of(state: Mapping[str, Any], run: RunContext, **changes: Any) -> DualEvidence:
-    """What a decision may look at, as the state has it."""
+    """Return the inputs of a decision from the state."""
     known: dict[str, Any] = {
         "rounds": state.get("rounds", ()),
         "usable": usable_strategies(state["skipped"]),
