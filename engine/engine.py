@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import (
     DataFolderGone,
     HostError,
@@ -24,7 +24,6 @@ from engine.errors import (
 from engine.evaluation.grader_fits import GraderFits
 from engine.flow import compiled, workflow
 from engine.flow.graph import WorkflowGraph, graph_of
-from engine.host.host import Host
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
@@ -32,7 +31,7 @@ from engine.model.events import Event
 from engine.model.loop_thread import LoopThread
 from engine.model.noted_faults import NotedFault, NotedFaults
 from engine.model.values import Attachment, Chat, Fault, PassageId, RunId, RunRecord
-from engine.people import WORKBENCH, acting, acting_as
+from engine.people import WORKBENCH, acting_as, current_user
 from engine.people.authorization import RESULT, authorized, internal, needs
 from engine.people.limits import CollectionLimits, PeopleDatabase
 from engine.plugins import Inside, Part, opened, room
@@ -41,7 +40,6 @@ from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.replay import WhatIf, what_if
 from engine.replay.fork import branch_off
-from engine.running.any_runs import AnyRuns
 from engine.running.condensing import condensed
 from engine.running.drafting import Drafting
 from engine.running.evaluations import Evaluations
@@ -55,8 +53,10 @@ from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
 from engine.running.own_judge import own_judge_warnings
 from engine.running.resources import Resources
+from engine.running.run_lookup import RunLookup
 from engine.samples.archive import Archive
 from engine.settings import Settings
+from engine.system.host import Host
 
 if TYPE_CHECKING:
     from engine.evaluation.batch import BatchRunner
@@ -105,7 +105,7 @@ class Engine(KnowledgeOperations):
         self.ingestions = Ingestions(self._loop, self.resources, self.limits.limit_alike)
         self._runs = LiveRuns(self._loop, self.resources, self._hear, settings.max_concurrent_runs)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
-        self._any = AnyRuns(self._runs, self._followed, self._archive)
+        self._any = RunLookup(self._runs, self._followed, self._archive)
         self.graphs = Graphs(self._loop, self.resources, self.ingestions)
         self._evaluations = Evaluations(self, self.limits.groups_of)
         self.library = Library(
@@ -316,12 +316,12 @@ class Engine(KnowledgeOperations):
     @needs("viewer")
     def runs(self, limit: int = 50, **filters: Unpack[Filters]) -> list[RunSummary]:
         """Runs, newest first: at most ``limit`` of those that the filters of ``records.listing.Wanted`` let through."""
-        return self._store.list(limit, reader=acting(), **filters)
+        return self._store.list(limit, reader=current_user(), **filters)
 
     @needs("viewer")
     def run_configs(self, run_ids: Sequence[RunId]) -> dict[RunId, RunConfig]:
         """Settings of stored runs, by id; those that cannot be read are left out."""
-        return self._store.configs(run_ids, acting())
+        return self._store.configs(run_ids, current_user())
 
     @needs("editor", log=N_("Tag put on a run"), on=("run_id", "tag"))
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
@@ -340,7 +340,7 @@ class Engine(KnowledgeOperations):
     @needs("viewer")
     def tags(self) -> dict[str, int]:
         """Count the runs of each tag, in alphabetical order."""
-        return self._store.tags(acting())
+        return self._store.tags(current_user())
 
     @needs("admin", log=N_("Run deleted"))
     def delete_run(self, run_id: str) -> None:

@@ -15,7 +15,7 @@ from components.common.url_state import note_page, put_into_url, take_from_url
 from engine.api.process import get_engine
 from engine.errors import NotSignedIn
 from engine.messages import NC_
-from engine.people import Person, acting, signing_in
+from engine.people import Person, current_user, signing_in
 from engine.plugins import Place, panels
 from pages.parts.ask.tour import tour_button
 from pages.parts.common.job_line import show_job_line
@@ -56,7 +56,7 @@ def _language() -> Words:
 def known() -> Person | None:
     """Return the current user; None if they must sign in first."""
     try:
-        return acting()
+        return current_user()
     except NotSignedIn:
         return None
 

@@ -12,8 +12,8 @@ from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
 from engine.model.values import Fault
 from engine.roles import CollectionInfo
+from pages.parts.common.actions import retry_box
 from pages.parts.common.following import opening
-from pages.parts.common.presses import retry_box
 from pages.parts.knowledge.add import add_view
 from pages.parts.knowledge.collections import collections_view
 from pages.parts.knowledge.jobs import jobs_note

@@ -9,7 +9,7 @@ from components.common.i18n import Words
 from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from pages.parts.common.presses import retry_box
+from pages.parts.common.actions import retry_box
 from pages.parts.system.health import health_part
 from pages.parts.system.jobs import jobs_panel
 from pages.parts.system.models import models_part

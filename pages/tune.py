@@ -36,9 +36,9 @@ from engine.messages import N_, NC_
 from engine.model.config import USUAL, RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
+from pages.parts.common.actions import next_step
 from pages.parts.common.fits import fits_of
 from pages.parts.common.following import opening
-from pages.parts.common.presses import next_step
 from pages.parts.common.rights import may
 from pages.parts.tune.answers import answers_tab
 from pages.parts.tune.bench import grader_bench_tab

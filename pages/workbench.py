@@ -12,7 +12,6 @@ from components.ask.slider_marks import slider_marks
 from components.common.badge import builtin_badge
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.own import Machine
 from components.common.panel import (
     Chosen,
     CollectionChoice,
@@ -23,6 +22,7 @@ from components.common.panel import (
 )
 from components.common.run_settings import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
+from components.common.workflow_view import Machine
 from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
 from engine.flow import workflow
@@ -37,11 +37,11 @@ from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
 from pages.parts.ask.tour import tour_of
 from pages.parts.ask.what_if import marks_of
+from pages.parts.common.actions import next_step, run_action, say_fault
 from pages.parts.common.fits import fits_of
 from pages.parts.common.following import opening
-from pages.parts.common.presses import attempt, next_step, say_fault
-from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.stored_runs import recent_records
 from pages.parts.common.views import aim_at
 
@@ -175,7 +175,9 @@ def prices(config: RunConfig, record: RunRecord | None) -> CostModel:
     """Return the cost of single steps, as measured by the open run or the newest; updated with models and run."""
     finished = None if record is None or record.active else record
     asked = (config.workflow, config.models, finished.id if finished else "")
-    return remembered("prices", asked, lambda: measured_costs(recent_records(engine, finished, _MEASURED_BY), config))
+    return cached_in_session(
+        "prices", asked, lambda: measured_costs(recent_records(engine, finished, _MEASURED_BY), config)
+    )
 
 
 def collection_choices() -> list[CollectionChoice]:
@@ -290,7 +292,7 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
 
 def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] = ()) -> None:
     asked_with(attachments)
-    attempt("ask", partial(engine.start, question, config, attachments=attachments), into="run")
+    run_action("ask", partial(engine.start, question, config, attachments=attachments), into="run")
     st.rerun()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip
-from components.common.own import own_of
 from components.common.phrases import probability_text, reason_text
+from components.common.workflow_view import view_of
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Draft, Memory, RunRecord
@@ -89,7 +89,7 @@ def answering_memory(record: RunRecord) -> Memory | None:
 
 def standing_chips(record: RunRecord, words: Words) -> list[Node]:
     """Chips on how good the answer of a finished run was found: its evidence, its evaluation."""
-    made = own_of(record.workflow).chips(record, words)
+    made = view_of(record.workflow).chips(record, words)
     draft = standing_draft(record)
     if draft is not None and record.outcome != "fallback":
         made.append(evaluation_chip(draft, record, words))
@@ -111,7 +111,7 @@ def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
 
 def answer_notes(record: RunRecord, words: Words) -> list[str]:
     """Sentences below the answer, the weightiest first; none for an answer that passed."""
-    own = own_of(record.workflow).answer_notes(record, words)
+    own = view_of(record.workflow).answer_notes(record, words)
     if own or record.outcome == "fallback":
         return own
     if not record.drafts:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
-from components.common.own import own_of
 from components.common.phrases import duration_text, fault_text
+from components.common.workflow_view import view_of
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import gate_warnings
@@ -29,7 +29,7 @@ def caution_texts(words: Words, config: RunConfig) -> list[str]:
 def budget_nodes(words: Words, config: RunConfig, worst: Cost) -> list[Node]:
     """The sentences and, where every step has been measured, the bar."""
     budget = f"{config.budget_s:g}"
-    rounds = own_of(config.workflow).extent(config, words)
+    rounds = view_of(config.workflow).extent(config, words)
     if worst.calls == 0:
         counted = words("All roles are built in: no model calls, at most {rounds}.", rounds=rounds)
     else:

@@ -8,7 +8,6 @@ from typing import Literal, cast
 
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
-from components.common.own import own_of
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -18,6 +17,7 @@ from components.common.phrases import (
     probability_text,
     reason_text,
 )
+from components.common.workflow_view import view_of
 from components.labels import GRADE_NAMES
 from engine.flow import workflow
 from engine.messages import N_
@@ -202,7 +202,7 @@ def _pass_rate(record: RunRecord, words: Words) -> Figure:
 
 def _bar(record: RunRecord, words: Words) -> str:
     """Describe what a round must reach; empty if nothing is required."""
-    bar = own_of(record.workflow).bar(record.config)
+    bar = view_of(record.workflow).bar(record.config)
     if bar is None:
         return ""
     quantity, least = bar

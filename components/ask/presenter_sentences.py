@@ -5,9 +5,9 @@ from __future__ import annotations
 from components.ask.answer_marks import standing_draft
 from components.ask.what_if_text import stands_text
 from components.common.i18n import Words
-from components.common.own import own_of
 from components.common.phrases import fault_text, node_text
 from components.common.run_settings import setting_label
+from components.common.workflow_view import view_of
 from components.labels import STRATEGY_PHRASES, UNREADABLE_GRADER
 from engine.flow import workflow
 from engine.messages import N_, NC_, NN_
@@ -112,7 +112,7 @@ _GATES: tuple[Quantity, ...] = ("sufficiency", "pass_rate", "relevant_passages")
 
 def sentence(step: ReplayStep, record: RunRecord, words: Words) -> str:
     """Describe a step in everyday words; ``record`` is the whole run that the step belongs to."""
-    said = own_of(record.workflow).sentence(step, record, words)
+    said = view_of(record.workflow).sentence(step, record, words)
     if said is not None:
         return said
     match step.kind:

@@ -8,9 +8,9 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.markup import Node, node
-from components.common.own import own_of
 from components.common.phrases import begun, duration_text, outcome_text, probability_text, reason_text
 from components.common.run_settings import ALL_ROLES, differing, setting_of_config, setting_text
+from components.common.workflow_view import view_of
 from components.labels import name_of
 from engine.flow import workflow
 from engine.messages import N_, NC_, NN_
@@ -332,7 +332,7 @@ def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
             "**round {round} is open**: another grader would judge, and it has judged none of these passages.", round=n
         )
     bar = _bar(found.config, words)
-    quantity, least_wanted = own_of(found.config.workflow).bar(found.config) or ("", 0.0)
+    quantity, least_wanted = view_of(found.config.workflow).bar(found.config) or ("", 0.0)
     if quantity == "quality_score":
         if not last.score[0] < least_wanted <= last.score[1]:
             # The score is settled either way: what is open is whether the grader can be read at all.
@@ -457,7 +457,7 @@ def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
 
 
 def _bar(config: RunConfig, words: Words) -> str:
-    quantity, least = own_of(config.workflow).bar(config) or ("pass_rate", config.grade_pass_threshold)
+    quantity, least = view_of(config.workflow).bar(config) or ("pass_rate", config.grade_pass_threshold)
     if quantity == "relevant_passages":
         return words.count("the bar of one passage", "the bar of {n} passages", int(least))
     return words("the bar of {value}", value=probability_text(least))

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from components.common.url_state import put_into_url, take_from_url
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 
 _Item = TypeVar("_Item")
 _Value = TypeVar("_Value", bound=str)
@@ -105,7 +105,7 @@ def download(
     """A button that saves a file, which a function makes only when it is asked for."""
     if callable(content):
         # Streamlit calls it in a thread of its own.
-        content = carried(content)
+        content = with_current_user(content)
     mime = _MIME[file_name.rsplit(".", 1)[-1]]
     st.download_button(
         label, content, file_name=file_name, mime=mime, icon=f":material/{icon}:", on_click="ignore", **more

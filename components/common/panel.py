@@ -16,7 +16,6 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
 from components.common.i18n import Words
-from components.common.own import Machine, own_of
 from components.common.phrases import fault_text, model_label
 from components.common.run_link import settings_in_url
 from components.common.run_settings import ALL_ROLES, chat_model_of, names_settings, option_names, roles_of
@@ -35,6 +34,7 @@ from components.common.widgets import (
     slider,
     warning,
 )
+from components.common.workflow_view import Machine, view_of
 from components.labels import choices_of, help_of
 from engine.flow import workflow
 from engine.messages import N_
@@ -198,7 +198,7 @@ def config_panel(
     values |= _thresholds(words, workflow, below)
     # What is wrong with all of them together is said here, once all of them are known.
     notes = st.container()
-    own = own_of(workflow)
+    own = view_of(workflow)
     options = own.options(words, workflow, below, surroundings.machine)
     heading(
         words,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from components.common.i18n import Words
-from components.common.own import Fact, own_of
+from components.common.workflow_view import Fact, view_of
 from components.picture.words import Lines, cut, duration_of, lines, searched_line
 from engine.flow import workflow
 from engine.flow.flow import NodeKind
@@ -18,7 +18,7 @@ from engine.model.wording import change_of
 
 def facts_of(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     """List the facts on a visited node: from its workflow, else from its kind of node."""
-    own = own_of(record.workflow).facts.get(name)
+    own = view_of(record.workflow).facts.get(name)
     node = workflow(record.workflow).flow.nodes.get(name)
     fact = own or _BY_KIND.get(node.kind if node else "", _plain_facts)
     return fact(name, record, words, tone)

@@ -18,7 +18,6 @@ from components.ask.what_if_text import COMPLETE
 from components.common.i18n import Words
 from components.common.judged import known_nodes
 from components.common.markup import Node, chip, figure, node, script
-from components.common.own import own_of
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -29,6 +28,7 @@ from components.common.phrases import (
 )
 from components.common.report_context import context_nodes, marker_nodes
 from components.common.run_settings import setting_label, setting_text
+from components.common.workflow_view import view_of
 from components.labels import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.picture.picture import PASSED
@@ -135,7 +135,7 @@ def _own_sections(record: RunRecord, words: Words) -> list[str]:
     attached = attached_nodes(record.attachments, record.cell_citations, words) if record.attachments else []
     parts = (
         (words("Attached to the question"), attached),
-        own_of(record.workflow).report(record, words),
+        view_of(record.workflow).report(record, words),
         (words("Context"), context_nodes(record, words)),
         (words("Markers taken out"), marker_nodes(record, words)),
     )

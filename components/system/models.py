@@ -11,7 +11,7 @@ from components.common.markup import Node, box, button, chip, command, gauge, no
 from components.common.phrases import duration_text
 from components.system.draw import draw_system, fault_nodes
 from engine.messages import N_, NC_
-from engine.model.host import ModelDetails, ModelTrial, Provider, PullStatus
+from engine.model.system import ModelDetails, ModelTrial, Provider, PullStatus
 from engine.version import install_command
 
 _MODEL = {

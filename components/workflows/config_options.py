@@ -17,7 +17,7 @@ from engine.messages import N_
 from engine.model.config import RunConfig, numbers_in, settings_in
 from engine.model.values import SourceKind
 from engine.model.values.names import GradeOn
-from engine.workflows.quality_loop.making import ceiling_of
+from engine.workflows.quality_loop.build_roles import ceiling_of
 from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions, quality_options
 
 _CEILING = {

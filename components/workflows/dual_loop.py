@@ -8,7 +8,7 @@ from types import MappingProxyType
 from components.ask.presenter_sentences import found_text, joined, number
 from components.common.i18n import Words
 from components.common.markup import Node
-from components.common.own import Fact, Own
+from components.common.workflow_view import Fact, WorkflowView
 from components.labels import STRATEGY_PHRASES
 from components.picture.facts import changed, cost_of, kept_text, time_of
 from components.picture.words import Lines, lines, searched_line, word
@@ -104,7 +104,7 @@ FACTS: Mapping[str, Fact] = MappingProxyType(
 )
 
 
-class DualLoop(Own):
+class DualLoop(WorkflowView):
     """Memory and route, strategies in turn, and corrections of the answer."""
 
     facts = FACTS

@@ -11,9 +11,9 @@ from components.common.graph_picture import evidence_picture
 from components.common.graph_view import ShownPassage, graph_view, type_text, wanted_passages
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, fold, node
-from components.common.own import Fact, Own, ReadPassages
 from components.common.phrases import place_text, probability_text
 from components.common.report_context import titled_table
+from components.common.workflow_view import Fact, ReadPassages, WorkflowView
 from components.labels import COMPLEXITIES, choices_of
 from components.picture.facts import cost_of, given_text, kept_text, time_of
 from components.picture.words import Lines, lines, word
@@ -130,7 +130,7 @@ FACTS: Mapping[str, Fact] = MappingProxyType(
 )
 
 
-class GraphHybrid(Own):
+class GraphHybrid(WorkflowView):
     """The analysis of the query, and what a search took from the graph."""
 
     facts = FACTS

@@ -13,7 +13,7 @@ from engine.api.encoding import Json
 from engine.engine import Engine
 from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.model.config import BUILTIN, RoleModel
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import needs
 
 GetEngine = Callable[[], Engine]
@@ -52,7 +52,7 @@ def _judged(engine: Engine, run_id: str, body: AnswerJudgementRequest) -> RunAns
 
     record = engine.record(run_id)
     require_answer(record)
-    judge = acting().author or body.judge
+    judge = current_user().author or body.judge
     said = AnswerJudgement(
         record.question, record.answer, body.right or "no", body.explanation, judge=judge, drawn=body.drawn
     )

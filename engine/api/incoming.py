@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive
 
 from engine.model.people import Role
-from engine.people import acting, signing_in
+from engine.people import current_user, signing_in
 from engine.people.authorization import declared, require_role
 
 OPEN: Final = "/ready"
@@ -173,7 +173,7 @@ class QuickRoute(APIRoute):
 
         async def quickly(request: Request) -> Response:
             if signing_in():
-                require_role(acting(), self.least)
+                require_role(current_user(), self.least)
             return await handle(QuickRequest(request.scope, request.receive))
 
         return quickly

@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse, Response
 from engine.api.bodies import JudgementsRequest
 from engine.api.encoding import Json
 from engine.engine import Engine
-from engine.evaluation.desk.formats import Format
+from engine.evaluation.annotation.formats import Format
 from engine.model.grader_fit import GraderFit
 from engine.people.authorization import needs
 

@@ -13,10 +13,10 @@ from engine.builtin.answer_form import Asking, Quote
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.answer_reading import FOREIGN_TO, Shown, Statement, best_support, shown_passages, statements
 from engine.builtin.evidence import Question, read_question, weigh
+from engine.builtin.failure_analysis import asking_clauses
 from engine.builtin.generator import asking_of, quotes_of
 from engine.builtin.grader import judged, load_coefficients, model_for
 from engine.builtin.quotable import leans_on_previous, length
-from engine.builtin.reading import asking_clauses
 from engine.builtin.unmentioned import missing_terms
 from engine.model.values import AnswerKind, Suggestion
 from engine.model.wording import suggested

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.builtin.reading import other_names, read
+from engine.builtin.failure_analysis import other_names, read
 from engine.builtin.report import reported
 from engine.builtin.rewriter import first_new, propose
 from engine.builtin.terms import terms

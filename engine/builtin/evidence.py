@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
-from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.failure_analysis import asking_clauses, other_names
 from engine.builtin.scripts import one_script
 from engine.builtin.terms import LEAST, RARE, is_han, surface_terms, terms, weight_of, without_asking
 from engine.model.language import language_of, sentences

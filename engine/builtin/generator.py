@@ -10,12 +10,12 @@ from typing import Any
 from engine.builtin.answer_conflicts import differing
 from engine.builtin.answer_form import Asking, Quote, form_of, names_new, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
+from engine.builtin.context_text import table_text
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
-from engine.builtin.given import table_text
+from engine.builtin.failure_analysis import asking_clauses, other_names
 from engine.builtin.grader import model_for
 from engine.builtin.phrases import Phrases
 from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, leans_on_previous, length, quotable
-from engine.builtin.reading import asking_clauses, other_names
 from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of

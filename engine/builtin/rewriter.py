@@ -7,7 +7,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Literal
 
-from engine.builtin.reading import Reading, read
+from engine.builtin.failure_analysis import Reading, read
 from engine.builtin.report import reported
 from engine.builtin.terms import is_han
 from engine.model.language import normalised_query

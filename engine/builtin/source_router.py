@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from engine.builtin.query_intents import Intent, about_weak_points, intents_in, without_intents
 from engine.builtin.report import reported
-from engine.builtin.wishes import Wish, about_weak_points, wishes_in, without_wishes
 from engine.model.values import SOURCE_KINDS, Routing, SourceKind
 from engine.roles import SILENT, RoutingRequest, Trace
 
@@ -37,7 +37,7 @@ _REASONS: Mapping[str, str] = MappingProxyType(
         "asked": "The query asks for this itself: {wishes}.",
     }
 )
-_NAMES: Mapping[Wish, str] = MappingProxyType(
+_NAMES: Mapping[Intent, str] = MappingProxyType(
     {"history": "history of weak points", "several": "several sources", "wider": "a wider scope"}
 )
 
@@ -52,44 +52,44 @@ class BuiltinSourceRouter:
 
 def routed(request: RoutingRequest) -> Routing:
     """Shares by what the query is about and by what it asks for, over the kinds that the collection has."""
-    wishes = wishes_in(request.query)
+    intents = intents_in(request.query)
     about_relations = bool(_ABOUT_RELATIONS.search(request.question))
-    weights = _SEVERAL if "several" in wishes else _RELATIONS if about_relations else _PLAIN
+    weights = _SEVERAL if "several" in intents else _RELATIONS if about_relations else _PLAIN
     wanted: set[SourceKind] = {"graph"} if about_relations else set()
     present = {kind: weight for kind, weight in weights.items() if kind in request.kinds}
-    if "history" in wishes:
+    if "history" in intents:
         wanted.add("temporal")
         if "temporal" in request.kinds:
             present = _half_history(present)
     if not present:
         present = {"vector": 1.0}
-    code = _code(request, wishes, about_relations)
-    searched = without_wishes(request.query, request.question)
+    code = _code(request, intents, about_relations)
+    searched = without_intents(request.query, request.question)
     return Routing(
         query=searched,
         shares=normalised(present),
-        wide="wider" in wishes,
+        wide="wider" in intents,
         code=code,
-        reason=_REASONS[code].format(wishes=", ".join(_NAMES[wish] for wish in wishes)),
+        reason=_REASONS[code].format(wishes=", ".join(_NAMES[intent] for intent in intents)),
         missing=tuple(kind for kind in SOURCE_KINDS if kind in wanted and kind not in request.kinds),
-        history_query=about_weak_points(searched) if "history" in wishes else "",
+        history_query=about_weak_points(searched) if "history" in intents else "",
     )
 
 
 def honouring(routing: Routing, request: RoutingRequest) -> Routing:
     """A routing with what the query asks for and it leaves out, taken from the built-in one.
 
-    A router that overlooks a wish must not turn the rewrite that made it into a wasted round (QL-03).
+    A router that overlooks an intent must not turn the rewrite that made it into a wasted round (QL-03).
     """
-    wishes = wishes_in(request.query)
+    intents = intents_in(request.query)
     own = routed(request)
     shares = dict(routing.shares)
-    if "several" in wishes and len(shares) < 2 <= len(request.kinds):
+    if "several" in intents and len(shares) < 2 <= len(request.kinds):
         shares = dict(own.shares)
-    elif "history" in wishes and "temporal" in request.kinds and "temporal" not in shares:
+    elif "history" in intents and "temporal" in request.kinds and "temporal" not in shares:
         shares = normalised(_half_history(shares))
     missing = tuple(kind for kind in SOURCE_KINDS if kind in {*routing.missing, *own.missing})
-    history = about_weak_points(routing.query) if "history" in wishes else ""
+    history = about_weak_points(routing.query) if "history" in intents else ""
     return dataclasses.replace(
         routing, shares=shares, wide=routing.wide or own.wide, missing=missing, history_query=history
     )
@@ -127,12 +127,12 @@ def _half_history(weights: Mapping[SourceKind, float]) -> dict[SourceKind, float
     return {**weights, "temporal": others or 1.0}
 
 
-def _code(request: RoutingRequest, wishes: Iterable[Wish], about_relations: bool) -> str:
-    added = [wish for wish in wishes if wish not in wishes_in(request.question)]
+def _code(request: RoutingRequest, intents: Iterable[Intent], about_relations: bool) -> str:
+    added = [intent for intent in intents if intent not in intents_in(request.question)]
     if added:
         return "asked"
-    if "history" in wishes:
+    if "history" in intents:
         return "history"
     if about_relations:
         return "relations"
-    return "asked" if tuple(wishes) else "plain"
+    return "asked" if tuple(intents) else "plain"

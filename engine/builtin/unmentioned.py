@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.builtin import segmenting
 from engine.builtin.answer_form import class_words
 from engine.builtin.evidence import Question, weigh
-from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.failure_analysis import asking_clauses, other_names
 from engine.builtin.scripts import is_uncut, one_script
 from engine.builtin.terms import is_han, weight_of
 from engine.model.language import language_of

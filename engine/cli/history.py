@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import app_with_the_store
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import RunError, UnknownCollection
 from engine.knowledge.weak_points import WeakPoints
 from engine.running.running_app import at

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from engine.cli.jobs import at_work
 from engine.errors import EvaluationError, SourceError
-from engine.evaluation.desk.formats import Format
+from engine.evaluation.annotation.formats import Format
 from engine.knowledge.sheets import listed
 from engine.running.running_app import RunningApp, at
 

@@ -50,9 +50,9 @@ from engine.settings import Settings
 from engine.version import PROGRAM, __version__
 
 if TYPE_CHECKING:
-    from engine.evaluation.asking import Runner
     from engine.evaluation.cases import Case
     from engine.evaluation.command import Job, Report
+    from engine.evaluation.concurrent_cases import Runner
     from engine.evaluation.values import AnswerJudgement
 
 _FAILED = 1
@@ -272,8 +272,8 @@ def _warn_before(fact: str, remedy: str) -> None:
 
 def _eval(options: argparse.Namespace) -> int:
     # Imported here: what measures is not needed to ask or to ingest.
-    from engine.evaluation.asking import RunsHere
     from engine.evaluation.command import job_of, say, say_notes
+    from engine.evaluation.concurrent_cases import RunsHere
 
     job = job_of(options)
     console = Console(stderr=True, soft_wrap=True)
@@ -318,8 +318,8 @@ def _say_coverage(job: Job, sources: Sequence[str]) -> None:
 
 def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Console) -> Report:
     """Run the cases where the knowledge base is; ``placed``: what became of the data set's documents."""
-    from engine.evaluation.asking import ask_all
     from engine.evaluation.command import report_of
+    from engine.evaluation.concurrent_cases import ask_all
 
     if placed:
         # One line a document that was there already would bury the rest of a corpus.
@@ -339,7 +339,7 @@ def _said(
     """What people have said of these answers, what the judge says, which is asked where it has not been yet, and what
     stopped it.
     """
-    from engine.database.opening import Databases
+    from engine.database.databases import Databases
     from engine.evaluation.judging import judge_now
     from engine.evaluation.store import EvaluationStore
 

@@ -84,7 +84,7 @@ def _require_packages(settings: Settings) -> None:
         if plugin.check is not None:
             plugin.check(settings)
     if settings.database_url.get_secret_value():
-        from engine.database.opening import Databases
+        from engine.database.databases import Databases
 
         Databases.of(settings).close()
 

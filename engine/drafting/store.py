@@ -13,8 +13,8 @@ from engine.database.base import clean, put
 from engine.database.tables import DRAFTS
 from engine.drafting.values import Draft, Kept, State, draft_from_dict
 from engine.errors import EvaluationError
-from engine.evaluation.opened import OpenedStore, now
-from engine.people import acting
+from engine.evaluation.store_database import OpenedStore, now
+from engine.people import current_user
 
 
 class DraftStore(OpenedStore):
@@ -37,13 +37,13 @@ class DraftStore(OpenedStore):
             query = query.where(DRAFTS.c.collection == clean(collection))
         if state is not None:
             query = query.where(DRAFTS.c.state == state)
-        person = acting()
+        person = current_user()
         return tuple(self._kept(row) for row in self._rows(query) if person.may_read(str(row.collection)))
 
     def draft(self, draft_id: str) -> Kept:
         """Return a draft by its id; raises ``EvaluationError.unknown_draft``."""
         found = self._rows(select(DRAFTS).where(DRAFTS.c.id == clean(draft_id)))
-        if not found or not acting().may_read(str(found[0].collection)):
+        if not found or not current_user().may_read(str(found[0].collection)):
             raise EvaluationError.unknown_draft(draft=draft_id)
         return self._kept(found[0])
 
@@ -53,7 +53,7 @@ class DraftStore(OpenedStore):
         decided = {"state": state, "set_name": clean(set_name), "decided_at": "" if state == "open" else now()}
         change = update(DRAFTS).where(DRAFTS.c.id == clean(draft_id))
         with self._writing() as connection:
-            connection.execute(change.values(**decided, author=clean(acting().author)))
+            connection.execute(change.values(**decided, author=clean(current_user().author)))
         return self.draft(draft_id)
 
     def rename_collection(self, collection: str, new_name: str) -> None:

@@ -8,7 +8,6 @@ another language (:func:`message_of`).
 from engine.errors.base import *
 from engine.errors.config import *
 from engine.errors.evaluation import *
-from engine.errors.host import *
 from engine.errors.jobs import *
 from engine.errors.model import *
 from engine.errors.people import *
@@ -16,3 +15,4 @@ from engine.errors.record import *
 from engine.errors.recorded import *
 from engine.errors.source import *
 from engine.errors.store import *
+from engine.errors.system import *

@@ -17,7 +17,7 @@ from engine.evaluation.answers import BASES, Basis, basis_of
 from engine.evaluation.cases import Case, firsts
 from engine.evaluation.evidence import Evidence, Gathered, Told
 from engine.evaluation.figures import ANSWERED, NOTES, OUTCOMES, Evaluation, Lost, Measured, RightBy, ratio
-from engine.evaluation.kept import Kept, kept_under
+from engine.evaluation.kept_passages import Kept, kept_under
 from engine.evaluation.limits import fetched_whole, limits_of, repeatable
 from engine.evaluation.measures import Measure
 from engine.evaluation.scores import MAX_CUTOFF

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.database.faults import UNUSABLE
 from engine.database.owners import Membership
+from engine.distributed import Block, Executor, LocalExecutor, Performed, Recipe
 from engine.errors import EngineClosed, EvaluationError, InvalidConfig, WorkbenchError
 from engine.evaluation.anytime import run_order
 from engine.evaluation.case_runs import REPEATED, CaseEngine, CaseRuns
@@ -28,13 +29,12 @@ from engine.evaluation.judging import Judgings
 from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch, BatchProgress, JudgingProgress
-from engine.executing import Block, Executor, LocalExecutor, Performed, Recipe
 from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.values import Fault, RunId, RunRecord
-from engine.people.acting import acting, carried
 from engine.people.authorization import RESULT, authorized, internal, needs
-from engine.people.reading import may_read
+from engine.people.current_user import current_user, with_current_user
+from engine.people.readable import may_read
 from engine.plugins import executor_of
 from engine.records import faults
 
@@ -105,7 +105,7 @@ class BatchRunner:
         created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         names = tuple(case.id for case in cases)
         batch = Batch(
-            uuid.uuid4().hex, set_name, config, concurrency, created_at, names, {}, {}, author=acting().author
+            uuid.uuid4().hex, set_name, config, concurrency, created_at, names, {}, {}, author=current_user().author
         )
         executor = self._executor(batch, len(cases))
         with self._guard:
@@ -359,7 +359,7 @@ class BatchRunner:
         self._faults.pop(batch.id, None)
         blocks = (Block(case.id, {"question": case.question}) for case in order)
         name = f"batch-{batch.id[:8]}"
-        threading.Thread(target=carried(self._work), args=(going, blocks), name=name, daemon=True).start()
+        threading.Thread(target=with_current_user(self._work), args=(going, blocks), name=name, daemon=True).start()
 
     def _executor(self, batch: Batch, cases: int, *, here: bool = False) -> Executor:
         arguments = {"batch_id": batch.id, "config": asdict(batch.config)}

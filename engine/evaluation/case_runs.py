@@ -14,13 +14,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
+from engine.distributed import Block, Performer
 from engine.errors import EngineClosed, EvaluationError, RecordError, RunError, UnknownRun, WorkbenchError
-from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
+from engine.evaluation.concurrent_cases import AskedEngine, RunsHere, UnderWay
 from engine.evaluation.record_cache import stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Spent
-from engine.executing import Block, Performer
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, RunId, RunRecord

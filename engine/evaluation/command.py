@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set

@@ -23,7 +23,7 @@ from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import authorized, internal, needs
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ class GraderFits:
 
         Raises ``UnknownCollection`` for one to a collection that is kept from who acts.
         """
-        if not acting().may_read(fit.collection):
+        if not current_user().may_read(fit.collection):
             raise UnknownCollection(name=fit.collection)
-        noted = replace(fit, made_at=datetime.now(UTC).isoformat(timespec="seconds"), author=acting().author)
+        noted = replace(fit, made_at=datetime.now(UTC).isoformat(timespec="seconds"), author=current_user().author)
         with self._translated(), self._database.writing() as connection:
             put(connection, GRADER_FITS, _row(noted), changes=())
             return self._found(connection, noted.id) or noted
@@ -63,7 +63,7 @@ class GraderFits:
     @needs("viewer")
     def of(self, collection: str) -> tuple[GraderFit, ...]:
         """The fits to a collection, newest first; none where who acts may not read it."""
-        if not acting().may_read(collection):
+        if not current_user().may_read(collection):
             return ()
         query = select(GRADER_FITS.c.content).where(GRADER_FITS.c.collection == clean(collection))
         newest = query.order_by(GRADER_FITS.c.made_at.desc(), GRADER_FITS.c.id)
@@ -98,7 +98,7 @@ class GraderFits:
             return None
         with self._reading() as connection:
             fit = self._found(connection, model.fit) if connection else None
-        if fit is None or not acting().may_read(fit.collection):
+        if fit is None or not current_user().may_read(fit.collection):
             raise InvalidConfig.unknown_fit(fit=model.fit)
         if fit.model != model.model or fit.collection != collection:
             raise InvalidConfig.fit_of_another(fit=model.fit, model=fit.model, collection=fit.collection)

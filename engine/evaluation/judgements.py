@@ -17,7 +17,7 @@ from engine.errors import NotAllowed
 from engine.evaluation.cases import Case
 from engine.evaluation.values import AnswerJudgement, Label
 from engine.model.values import Claim, PassageId, RunRecord
-from engine.people import acting
+from engine.people import current_user
 from engine.roles import JudgeRequest
 
 Pair = tuple[str, str]
@@ -33,7 +33,7 @@ def pair_id(question: str, answer: str) -> str:
 
 def _require_own(connection: Connection, table: Table, key: Mapping[str, str]) -> None:
     """Raise ``NotAllowed`` if another signed-in person has judged this under the same name."""
-    author = acting().author
+    author = current_user().author
     if author:
         said = (table.c[name] == value for name, value in key.items())
         if connection.scalar(select(table.c.author).where(*said, table.c.author.not_in(("", clean(author))))):

@@ -16,7 +16,7 @@ from engine.evaluation.values import AnswerJudgement, JudgingProgress
 from engine.llm.answer_judge import ChatAnswerJudge
 from engine.model.config import CROSS_ENCODER, RoleModel
 from engine.model.values import Fault, RunRecord
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 from engine.roles import AnswerJudge, JudgeRequest
 from engine.settings import Settings
 
@@ -171,7 +171,7 @@ class Judgings:
             if not left:
                 return False
             going = self._going = _Going(batch_id, model.model)
-        work = carried(self._work)
+        work = with_current_user(self._work)
         threading.Thread(target=work, args=(going, model, left), name="judging", daemon=True).start()
         return True
 

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 from pydantic import TypeAdapter
 
+from engine.distributed import Block, Executor, Recipe, fault_of, fault_plain
 from engine.errors import EngineClosed
 from engine.evaluation.noise import MOST_TIMES, GraderSource, Regraded, judged_passages, regrade
-from engine.executing import Block, Executor, Recipe, fault_of, fault_plain
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, PassageId, RunId, RunRecord, Verdict
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 from engine.plugins import executor_of
 from engine.settings import Settings
 
@@ -68,7 +68,7 @@ def regrade_by(
         finally:
             executor.close()
 
-    threading.Thread(target=carried(work), name="regrading", daemon=True).start()
+    threading.Thread(target=with_current_user(work), name="regrading", daemon=True).start()
     return future
 
 

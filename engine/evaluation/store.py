@@ -29,12 +29,12 @@ from engine.database.tables import BATCH_CASES, BATCHES, CASES, GUIDELINES, QUER
 from engine.errors import EvaluationError, UnknownBatch, UnknownCollection, UnknownQuerySet, WorkbenchError
 from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
-from engine.evaluation.opened import OpenedStore, now
+from engine.evaluation.store_database import OpenedStore, now
 from engine.evaluation.values import NOTHING_SPENT, AnswerJudgement, Batch, Drawing, Label, Spent
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, PassageId, RunId
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import authorized, internal, needs
 
 LONGEST_NAME = 120
@@ -57,7 +57,7 @@ class EvaluationStore(OpenedStore):
     def query_sets(self) -> tuple[str, ...]:
         """Names, the samples first, then by name."""
         rows = self._rows(select(QUERY_SETS.c.name, QUERY_SETS.c.collection).order_by(QUERY_SETS.c.name))
-        return (SAMPLE_SET, *(str(name) for name, collection in rows if acting().may_read(str(collection))))
+        return (SAMPLE_SET, *(str(name) for name, collection in rows if current_user().may_read(str(collection))))
 
     @needs("viewer")
     def query_set(self, name: str) -> QuerySet:
@@ -71,7 +71,7 @@ class EvaluationStore(OpenedStore):
             found = connection.execute(head).one_or_none()
             query = select(CASES.c.data).where(CASES.c.set_name == wanted).order_by(CASES.c.place)
             rows = connection.scalars(query).all()
-        if found is None or not acting().may_read(str(found.collection)):
+        if found is None or not current_user().may_read(str(found.collection)):
             raise UnknownQuerySet(name=name)
         cases = tuple(self._case(data) for data in rows)
         return QuerySet(name, cases, str(found.collection), str(found.origin), str(found.author))
@@ -87,9 +87,11 @@ class EvaluationStore(OpenedStore):
         holds = CASES.c.data.contains(_json(asked)[1:-1], autoescape=True)
         bound = QUERY_SETS.c.collection == clean(collection)
         named = select(CASES.c.data).join(QUERY_SETS, QUERY_SETS.c.name == CASES.c.set_name).where(holds, bound)
-        rows = self._rows(named.order_by(CASES.c.set_name, CASES.c.place)) if acting().may_read(collection) else ()
+        rows = (
+            self._rows(named.order_by(CASES.c.set_name, CASES.c.place)) if current_user().may_read(collection) else ()
+        )
         found = [self._case(data) for (data,) in rows]
-        if run_id is not None and acting().may_read(collection):
+        if run_id is not None and current_user().may_read(collection):
             own = select(BATCH_CASES.c.data).where(BATCH_CASES.c.run_id == run_id)
             found += [self._case(data) for (data,) in self._rows(own)]
         shipped = sample_set()
@@ -231,7 +233,7 @@ class EvaluationStore(OpenedStore):
 
     def _may_read(self, connection: Connection, head: Row[Any]) -> bool:
         """Return whether the current user may read a batch's collection, and that of its set, whose cases it keeps."""
-        person = acting()
+        person = current_user()
         if person.reads_all:
             return True
         config: RunConfig = self._read(head.config, config_from_stored)
@@ -368,7 +370,7 @@ class EvaluationStore(OpenedStore):
         Each ``judge``, a name that people give themselves, has a judgement of their own; who signed in and gives none
         judges under their own. For ``drawn`` see ``Label``. Raises ``NotAllowed`` under the name of another person.
         """
-        author = acting().author
+        author = current_user().author
         label = Label(
             *(question, PassageId(passage_id), bool(relevant), now(), author), explanation, drawn, judge or author
         )
@@ -391,7 +393,7 @@ class EvaluationStore(OpenedStore):
         Returns it with the present time, and the author where people sign in. Raises ``NotAllowed`` under the name of
         another person.
         """
-        kept = replace(judgement, judged_at=now(), author=acting().author)
+        kept = replace(judgement, judged_at=now(), author=current_user().author)
         with self._writing() as connection:
             judgements.put_answers(connection, [kept])
         return kept
@@ -399,7 +401,7 @@ class EvaluationStore(OpenedStore):
     @needs("editor", log=N_("Judgements imported"), on=("set_name",))
     def take_judgements(self, set_name: str, labels: Iterable[Label], answers: Iterable[AnswerJudgement]) -> None:
         """Keep a set's judgements from another tool, with the present time: all of them, or none if that fails."""
-        at, author = now(), acting().author
+        at, author = now(), current_user().author
         with self._writing() as connection:
             judgements.put_labels(connection, [replace(item, labelled_at=at, author=author) for item in labels])
             judgements.put_answers(connection, [replace(item, judged_at=at, author=author) for item in answers])
@@ -445,7 +447,7 @@ class EvaluationStore(OpenedStore):
         Those of a later version, which cannot be read, are left out too and stay in the file.
         """
         rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.config).order_by(SAVED_SETTINGS.c.name))
-        person, found = acting(), {}
+        person, found = current_user(), {}
         for name, data in rows:
             try:
                 config: RunConfig = self._read(data, config_from_stored)
@@ -471,7 +473,7 @@ class EvaluationStore(OpenedStore):
 
     def _may_change_settings(self, connection: Connection, name: str) -> bool:
         """Return whether the current user may read all settings of this name; unreadable ones may be any user's."""
-        person = acting()
+        person = current_user()
         if person.reads_all:
             return True
         found = connection.scalar(select(SAVED_SETTINGS.c.config).where(SAVED_SETTINGS.c.name == clean(name)))
@@ -493,7 +495,7 @@ class EvaluationStore(OpenedStore):
     def _bound_to(self, name: str) -> str | None:
         """The collection of a set; None where there is no such set. Raises ``EvaluationError`` for a hidden one."""
         found = self._rows(select(QUERY_SETS.c.collection).where(QUERY_SETS.c.name == clean(name)))
-        if found and not acting().may_read(str(found[0].collection)):
+        if found and not current_user().may_read(str(found[0].collection)):
             raise EvaluationError.set_taken(name=name)
         return str(found[0].collection) if found else None
 
@@ -530,7 +532,7 @@ def _this_case(batch_id: str, case_id: str) -> tuple[ColumnElement[bool], ...]:
 
 def _require_readable(collection: str) -> None:
     """Raise ``UnknownCollection`` where who acts may not read it: nothing is left in it by those outside."""
-    if not acting().may_read(collection):
+    if not current_user().may_read(collection):
         raise UnknownCollection(name=collection)
 
 
@@ -554,7 +556,7 @@ def _fault(plain: Any) -> Fault:
 
 def _set_row(name: str, collection: str, origin: str) -> dict[str, str]:
     made = {"name": name, "collection": clean(collection), "origin": clean(origin)}
-    return {**made, "saved_at": now(), "author": clean(acting().author)}
+    return {**made, "saved_at": now(), "author": clean(current_user().author)}
 
 
 def _case_row(set_name: str, place: int, case: Case) -> dict[str, str | int]:

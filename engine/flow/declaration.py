@@ -149,8 +149,8 @@ class Workflow:
     ending: Callable[[RunRecord], Ending] = ending
     """Outcome and reason of a run whose graph came to its end."""
     make_roles: Callable[[Roles, Any], Awaitable[tuple[Roles, Mapping[str, str]]]] = no_own_roles
-    """Adds the roles that only its runs have, made from :class:`engine.workflows.given.Given`; returns besides what the
-    manifest says of them."""
+    """Adds the roles that only its runs have, built from :class:`engine.workflows.run_resources.RunResources`; returns
+    them with what the manifest says of them."""
     prompts: Mapping[RoleName, str] = field(default_factory=dict)
     """By role ``module:NAME`` of the prompt's version, where it is not the one that most workflows use."""
     replay: Callable[[RunRecord, RunConfig], Any] = later("engine.replay.replay:Replay")  # noqa: RUF009

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.executing import Block
+from engine.distributed import Block
 from engine.knowledge.ingest import cut
 from engine.knowledge.items import IngestItem
 from engine.library.values import ChunkOptions

@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, RunError, StoreError, UnknownCollection
-from engine.knowledge.ahead import Ahead
 from engine.knowledge.connected import ConnectedCollections, connected_collections
 from engine.knowledge.embedders import OLLAMA, Embedders, check_prefix, known
+from engine.knowledge.graph.graph_home import graph_home
 from engine.knowledge.graph.keeping import without_passages
-from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.graph.place import KeptGraphs
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.items import with_members
@@ -24,6 +23,7 @@ from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_memory import MilvusMemory
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.parallel_ingest import Ahead
 from engine.knowledge.rates import note_rate
 from engine.knowledge.sample_graph import ensure_sample_graph
 from engine.knowledge.samples import ensure_samples
@@ -33,7 +33,7 @@ from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.addresses import with_scheme
 from engine.model.config import SearchMethod
 from engine.model.values import Fault, PassageId
-from engine.people import Person, acting
+from engine.people import Person, current_user
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageReader, SourceInfo, StoredPassage, Vector
@@ -152,7 +152,7 @@ class KnowledgeBase:
         """List what :meth:`collections` does by the stores alone: it waits for no other database."""
         looks = (item.infos() for item in self.connected)
         found = await asyncio.gather(self._own_collections(), *looks)
-        person = acting()
+        person = current_user()
         return [info for infos in found for info in infos if person.may_read(info.name)]
 
     def _with_history(self) -> frozenset[str]:
@@ -233,7 +233,7 @@ class KnowledgeBase:
             embedder = self.embedders.new(query_prefix, passage_prefix, embedding_model)
             await asyncio.to_thread(self.limit_new, collection)
         else:
-            _require_readable(info, collection, acting())
+            _require_readable(info, collection, current_user())
             if info.read_only:
                 raise StoreError.foreign_collection(name=collection)
             embedder = self.embedders.of(info)
@@ -359,7 +359,7 @@ class KnowledgeBase:
         ``UnknownCollection`` where it is kept from who acts.
         """
         if any(collection in item for item in self.connected):
-            if acting().may_read(collection):
+            if current_user().may_read(collection):
                 raise StoreError.foreign_collection(name=collection)
             raise UnknownCollection(name=collection)
 
@@ -374,7 +374,7 @@ class KnowledgeBase:
         self._refuse_connected(collection)
         store = await self._store()
         info = await store.describe(collection)
-        _require_readable(info, collection, acting())
+        _require_readable(info, collection, current_user())
         return store, info
 
     async def _holding(self, collection: str, address: str = "") -> PassageReader:
@@ -388,7 +388,7 @@ class KnowledgeBase:
         here = address in ("", self._settings.store_uri)
         served = next((item for item in self.connected if collection in item), None) if here else None
         store = served.store(collection) if served is not None else await self._store(address)
-        person = acting()
+        person = current_user()
         if not person.reads_all:
             if not here:  # the same collection may have another name there
                 raise NotAllowed.admins()

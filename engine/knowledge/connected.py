@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from sqlalchemy import select
 
+from engine.database.databases import Databases
 from engine.database.faults import UNUSABLE
-from engine.database.opening import Databases
 from engine.database.tables import CONNECTIONS
 from engine.errors import HostError, UnknownCollection
 from engine.model.values import Fault

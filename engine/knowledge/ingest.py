@@ -14,12 +14,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from engine.errors import SourceError, TextUnembeddable
-from engine.knowledge.ahead import Ahead, windows
 from engine.knowledge.chunk import chunk
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
 from engine.knowledge.journal import Entry, EntryState, Journal
 from engine.knowledge.load import DEFAULT_LIMIT_MB, Document, load, load_bytes, suffixes
-from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.parallel_ingest import Ahead, windows
+from engine.knowledge.progress import IngestReport, Pace, Progress
 from engine.knowledge.scans import in_thread
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import EMBED_BATCH, Into, make_collection, summarise_source, wholly

@@ -11,7 +11,7 @@ from engine.errors import JobDamaged, WorkbenchError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.manifest import Manifest
-from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.progress import IngestReport, Pace, Progress
 from engine.library.values import JobState, JobStatus
 
 

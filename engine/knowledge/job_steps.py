@@ -17,7 +17,7 @@ from engine.knowledge.jobs import Kind, Note
 from engine.knowledge.journal import Journal
 from engine.knowledge.kept_replies import KeptReplies
 from engine.knowledge.manifest import DONE_BY, Manifest
-from engine.knowledge.pace import NOTHING, IngestReport, Pace
+from engine.knowledge.progress import NOTHING, IngestReport, Pace
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobKind
 from engine.plugins import job_of

@@ -26,11 +26,11 @@ from engine.knowledge import manifest as manifests
 from engine.knowledge.job_folder import as_left, begun, take_over, with_report
 from engine.knowledge.journal import disk_fault
 from engine.knowledge.manifest import Manifest
-from engine.knowledge.pace import IngestReport, Progress
+from engine.knowledge.progress import IngestReport, Progress
 from engine.library.values import IN_COLLECTIONS, JobKind, JobState, JobStatus
 from engine.model.ending import ENDING_S
 from engine.model.values import Fault
-from engine.people import WORKBENCH, acting, acting_as
+from engine.people import WORKBENCH, acting_as, current_user
 
 _KEPT_DONE = 20
 _TURN_S = 1.0
@@ -134,7 +134,7 @@ class Jobs:
         """
         job_id = wanted.id or new_id()
         place = self._folder / job_id
-        author = wanted.author or acting().author
+        author = wanted.author or current_user().author
         named = replace(wanted, id=job_id, started_at=_now(), owner=self._owner(), author=author)
         kept = manifests.keep(place, named)
         same = [

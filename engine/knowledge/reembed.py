@@ -9,7 +9,7 @@ from typing import Protocol
 
 from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.journal import Entry, Journal
-from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.progress import IngestReport, Pace, Progress
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import Into, make_collection, wholly
 from engine.model.values import SAMPLE_COLLECTION, Fault, PassageId

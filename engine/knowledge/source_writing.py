@@ -19,7 +19,7 @@ from engine.errors import (
     UnknownCollection,
 )
 from engine.knowledge.journal import Journal
-from engine.knowledge.pace import Pace
+from engine.knowledge.progress import Pace
 from engine.knowledge.summarise import Summary, summaries_of, to_embed, with_vectors
 from engine.model.language import tokens
 from engine.model.values import PassageId

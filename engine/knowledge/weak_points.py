@@ -21,7 +21,7 @@ from engine.messages import N_
 from engine.model.decide import best_draft
 from engine.model.language import normalised_query
 from engine.model.values import SAMPLE_COLLECTION, WEAK_POINT, Outcome, PassageId, RunRecord
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import authorized, needs
 from engine.roles import StoredPassage
 
@@ -100,7 +100,7 @@ class WeakPoints:
         with self._writing() as connection:
             present = connection.scalar(select(WEAK_POINTS.c.collection).where(WEAK_POINTS.c.id == point.id))
             for collection in (point.collection, present):
-                if collection is not None and not acting().may_read(collection):
+                if collection is not None and not current_user().may_read(collection):
                     raise UnknownCollection(name=point.collection)
             if _is_on(connection, point.collection):
                 put(connection, WEAK_POINTS, asdict(point) | {"question": clean(point.question)})
@@ -115,7 +115,7 @@ class WeakPoints:
             return []
         with self._translated(), self._database.reading() as connection:
             found = [WeakPoint(*row) for row in connection.execute(query)]
-        return [item for item in found if acting().may_read(item.collection)]
+        return [item for item in found if current_user().may_read(item.collection)]
 
     @needs("viewer")
     def collections(self) -> frozenset[str]:
@@ -124,7 +124,7 @@ class WeakPoints:
             return frozenset()
         with self._translated(), self._database.reading() as connection:
             found = frozenset(connection.scalars(select(WEAK_POINTS.c.collection).distinct()))
-        return frozenset(name for name in found if acting().may_read(name))
+        return frozenset(name for name in found if current_user().may_read(name))
 
     @needs("admin", log=N_("Weak point deleted"))
     def delete(self, point_id: str) -> bool:

@@ -19,10 +19,10 @@ from engine.errors import (
     PromptTooLong,
     ThoughtTooLong,
 )
+from engine.llm.adaptive_concurrency import LONGEST_S, Patience
 from engine.llm.connection import PerLoop, shown_address, turns_of
 from engine.llm.faults import translate
 from engine.llm.ollama_package import ollama_package
-from engine.llm.pace import LONGEST_S, Patience
 from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.pieces import arguments_of, text_of, thinking_of
 from engine.llm.prompts import Schema

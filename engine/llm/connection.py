@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
+from engine.llm.adaptive_concurrency import LearningLane
 from engine.llm.faults import translate
 from engine.llm.ollama_package import ollama_package
-from engine.llm.pace import LearningLane
 from engine.llm.sizes import WHOLE, Most
 
 if TYPE_CHECKING:

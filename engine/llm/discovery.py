@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from engine.errors import WorkbenchError
 from engine.llm.connection import asking_ollama, client_options, shown_address
-from engine.model.host import ModelDetails
+from engine.model.system import ModelDetails
 from engine.model.values import Fault
 from engine.settings import Settings
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
-from engine.builtin.given import graph_text, table_text
+from engine.builtin.context_text import graph_text, table_text
 from engine.llm import examples
 from engine.llm.parsing import Strategy
 from engine.llm.sizes import estimate_tokens

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import KNOWN, OWN_KEY, KnownProvider, translate
 from engine.llm.sizes import EVENTS, of_reply
-from engine.model.host import OfferedModels, Provider
+from engine.model.system import OfferedModels, Provider
 from engine.model.values import Fault
 from engine.settings import Settings
 

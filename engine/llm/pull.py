@@ -22,7 +22,7 @@ from engine.errors import (
 )
 from engine.llm.connection import asking_ollama
 from engine.llm.sizes import LINES
-from engine.model.host import PullStatus
+from engine.model.system import PullStatus
 from engine.settings import Settings
 
 _SILENCE_S = 300.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from engine.builtin.quality_rewriter import strategy_of, wishes_of
-from engine.builtin.wishes import WISHES, wishes_in, with_wishes, worded
+from engine.builtin.quality_rewriter import intents_of, strategy_of
+from engine.builtin.query_intents import INTENTS, intents_in, with_intents, worded
 from engine.llm.prompts import fenced, prompt, rewriter_messages, within
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.sizes import estimate_tokens
@@ -31,14 +31,14 @@ Put such requests in brackets behind the words to search, and keep those that th
 class ChatQualityRewriter(ChatRewriter):
     """Rewrites with a chat model that is given the issues (contract: :class:`engine.roles.Rewriter`, QL-04).
 
-    Runs at the role's own temperature. A wish that an issue asks for and the model left out is put behind its query,
+    Runs at the role's own temperature. An intent that an issue asks for and the model left out is put behind its query,
     because without it the router would search what it searched before.
     """
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         proposal = await super().rewrite(request, trace)
-        left_out = [wish for wish in wishes_of(request) if wish not in wishes_in(proposal.query)]
-        query = with_wishes(proposal.query, left_out)
+        left_out = [intent for intent in intents_of(request) if intent not in intents_in(proposal.query)]
+        query = with_intents(proposal.query, left_out)
         return replace(proposal, query=query, strategy=strategy_of(query, request))
 
     def messages(self, request: RewriteRequest, former: str | None) -> tuple[Message, ...]:
@@ -62,6 +62,6 @@ def quality_rewriter_messages(
 
 
 def _wishes(rules: str, question: str) -> str:
-    for wish in WISHES:
-        rules = rules.replace(f"__{wish.upper()}__", worded(wish, chinese=language_of(question) == "zh"))
+    for intent in INTENTS:
+        rules = rules.replace(f"__{intent.upper()}__", worded(intent, chinese=language_of(question) == "zh"))
     return rules

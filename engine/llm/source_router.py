@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
+from engine.builtin.query_intents import without_intents
 from engine.builtin.source_router import honouring, normalised
 from engine.builtin.terms import terms
-from engine.builtin.wishes import without_wishes
 from engine.llm import examples
 from engine.llm.parsing import ReasonedReply, called, listed, plain_text, read_by, read_confidence, yes_or_no
 from engine.llm.prompts import (
@@ -172,7 +172,7 @@ def _searched(proposed: str, request: RoutingRequest) -> str:
     known = frozenset(terms(f"{request.query} {request.question}"))
     words = terms(proposed)
     usable = bool(words) and known.issuperset(words)
-    return without_wishes(proposed if usable else request.query, request.question)
+    return without_intents(proposed if usable else request.query, request.question)
 
 
 def _share(value: Any) -> float:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from engine.errors import NotAllowed
 from engine.model.people import Person, Role
-from engine.people.acting import LOCAL, acting, acting_as
+from engine.people.current_user import LOCAL, acting_as, current_user
 
 _C = TypeVar("_C", bound=type)
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -130,7 +130,7 @@ def _function(value: object) -> Callable[..., Any] | None:
 def _through(name: str, operation: Operation, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def through(*args: Any, **kwargs: Any) -> Any:
-        person = acting()
+        person = current_user()
         if person is LOCAL:
             return method(*args, **kwargs)
         require_role(person, operation.least)

@@ -16,8 +16,8 @@ from engine.database.faults import UNUSABLE, cause_at
 from engine.database.tables import COLLECTION_GROUPS
 from engine.errors import NotAllowed, PeopleUnusable
 from engine.model.people import Person
-from engine.people.acting import acting, signing_in
 from engine.people.authorization import authorized, internal, needs
+from engine.people.current_user import current_user, signing_in
 
 _KEPT_S = 1.0
 """How long another process may take to notice a limit that was set here."""
@@ -63,7 +63,7 @@ class CollectionLimits:
     @needs("viewer")
     def all(self) -> Limits:
         """Groups by the name of each collection that is limited, as far as who asks may read it."""
-        person = acting()
+        person = current_user()
         return {name: groups for name, groups in self._known().items() if person.may_read(name)}
 
     @needs("admin")
@@ -107,7 +107,7 @@ class CollectionLimits:
 
         Raises ``NotAllowed`` where they are limited to no group, or to none in common: no limit would be theirs.
         """
-        only, limits = acting().collections, self._known()
+        only, limits = current_user().collections, self._known()
         if only is None:
             return
         limited = [limits[name] for name in {*only, collection} if name in limits]

@@ -150,7 +150,7 @@ class Plugin:
     """The ``engine.knowledge.graph.place.GraphHome`` that ``Settings`` name, also where packages are missing; None
     where they name none."""
     executor: Callable[[Any, Any, int, int], Any] | None = None
-    """Has the blocks of a job done by other processes: given ``Settings``, the ``Recipe`` of ``engine.executing``, how
+    """Runs the blocks of a job in other processes: given ``Settings``, the ``Recipe`` of ``engine.distributed``, how
     many blocks there are and how many a process does at once, returns an ``Executor``; None leaves them to threads of
     this process. Raises a ``WorkbenchError`` where the settings ask for what cannot be had."""
     jobs: Mapping[str, Callable[[Any, Any, Any], Awaitable[Any]]] = field(default_factory=dict)

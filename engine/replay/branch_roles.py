@@ -15,7 +15,7 @@ from typing import Any
 from engine.flow.context import NodeTrace, Roles, RunContext, Step
 from engine.model.config import RoleName
 from engine.replay import replay_of
-from engine.replay.course import Course, Unrecorded
+from engine.replay.course import ReplayPath, Unrecorded
 from engine.replay.fork import Branch
 from engine.replay.frozen import FrozenRounds
 
@@ -60,7 +60,7 @@ class BranchSteps:
             return stands
 
         async def step(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-            course = Course(dict(state), [], node=node, visits=visits, live=True, as_recorded=False)
+            course = ReplayPath(dict(state), [], node=node, visits=visits, live=True, as_recorded=False)
             self._replay.driver.course, self.trace, self._repeated = course, trace, set()
 
             def emit(event: Any) -> None:

@@ -48,12 +48,12 @@ class Unrecorded(Exception):
         """Whether only the wording of the end is missing; None: where the node that asks is the last one."""
 
 
-class Unjudged(Exception):
+class MissingVerdict(Exception):
     """A verdict is asked for that the record does not have, and nothing is supposed of it yet."""
 
 
 @dataclass(slots=True)
-class Course:
+class ReplayPath:
     """One way through a workflow: where it has come to, what it supposes, and what it cost."""
 
     state: dict[str, Any]
@@ -113,7 +113,7 @@ class Course:
         index = len(self.rounds) - 1
         return len(self.ungraded.get(index, ())) + self.unseen.get(index, 0)
 
-    def copy(self, **changes: Any) -> Course:
+    def copy(self, **changes: Any) -> ReplayPath:
         """The course as it is now, to be followed in another way."""
         return replace(
             self,
@@ -131,7 +131,7 @@ class Course:
 class End:
     """The end of a course, or the place where the record says no more."""
 
-    course: Course
+    course: ReplayPath
     missing: Unrecorded | None
     decisions: tuple[Decision, ...]
 
@@ -148,7 +148,7 @@ class Driver:
     def __init__(self, flow: Flow, record: RunRecord, config: RunConfig) -> None:
         self.flow = flow
         self.record = record
-        self.course = Course({}, [])
+        self.course = ReplayPath({}, [])
         self.lost = Cost()
         """The next step of a run that would have ended with the recorded fault."""
         self.run = RunContext(
@@ -168,7 +168,7 @@ class Driver:
         """The roles and the clock of every visit to come."""
         self.run.roles, self.run.clock, self.run.override = roles, clock, override
 
-    def visit(self, name: str, course: Course) -> None:
+    def visit(self, name: str, course: ReplayPath) -> None:
         """One visit of a node; where it raises, the course stays as far as it had come."""
         self.course = course
         course.node, course.proposals, course.opening = name, None, 0
@@ -177,12 +177,12 @@ class Driver:
         trace = NodeTrace(run=self.run, node=name, round=index)
         step = self.run.override(name, index) or self.flow.nodes[name].step
         course.state = {**course.state, **_driven(step(course.state, self.run, trace))}
-        self.settle(name, course)
+        self.restore_recorded(name, course)
 
-    def settle(self, name: str, course: Course) -> None:
+    def restore_recorded(self, name: str, course: ReplayPath) -> None:
         """Put back, after a visit, what of its result must be as the record has it."""
 
-    def compare(self, course: Course) -> None:
+    def compare(self, course: ReplayPath) -> None:
         """Compare the newest round with the recorded one, before anything is judged."""
 
     def _emit(self, event: Event) -> None:
@@ -202,12 +202,12 @@ def picture_of(events: Sequence[Event], record: RunRecord, config: RunConfig) ->
     return fold_all([begun, *(replace(event, seq=place) for place, event in enumerate(events, start=1))])
 
 
-def decisions_of(course: Course) -> tuple[Decision, ...]:
+def decisions_of(course: ReplayPath) -> tuple[Decision, ...]:
     """All decisions of a course, in order."""
     return tuple(event.decision for event in course.events if isinstance(event, Decided))
 
 
-def follow(driver: Driver, course: Course, name: str, check: Any, suppositions: Sequence[Verdict]) -> list[End]:
+def follow(driver: Driver, course: ReplayPath, name: str, check: Any, suppositions: Sequence[Verdict]) -> list[End]:
     """Follow a course from node ``name`` to its end; several ends where a missing verdict was tried in several ways.
 
     ``check`` is asked after every visit that decided, and may say what is not known of it.
@@ -216,7 +216,7 @@ def follow(driver: Driver, course: Course, name: str, check: Any, suppositions: 
         before = course.copy()
         try:
             driver.visit(name, course)
-        except Unjudged:
+        except MissingVerdict:
             tried = (before.copy(supposed=verdict) for verdict in suppositions)
             return [end for item in tried for end in follow(driver, item, name, check, suppositions)]
         except Unrecorded as missing:

@@ -22,7 +22,7 @@ from engine.model.events import (
 )
 from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
-from engine.replay.course import Course, Driver
+from engine.replay.course import Driver, ReplayPath
 
 _OF_A_ROUND = (Retrieved, PassageGraded, SetJudged, Fused, Reranked, QualityChecked, Decided, Rewrote)
 """What happens is said as the record has it, and not as the settings of today would have it."""
@@ -59,7 +59,7 @@ class FrozenRounds:
 
     def _stand(self, node: str, state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
         self._visits[node] += 1
-        course = Course(dict(state), [], frozen=True, visits=Counter({node: self._visits[node] - 1}))
+        course = ReplayPath(dict(state), [], frozen=True, visits=Counter({node: self._visits[node] - 1}))
         self._driver.visit(node, course)
         self.spent = course.cost
         changed = {key: value for key, value in course.state.items() if state.get(key) is not value}

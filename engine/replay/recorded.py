@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from engine.builtin.together import by_words
+from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError
 from engine.flow.context import Retrieval, RunClock
 from engine.model.config import RoleName, RunConfig
@@ -26,7 +26,7 @@ from engine.model.values import (
 )
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import CostModel, cost_model
-from engine.replay.course import Course, Driver, Unjudged, Unrecorded
+from engine.replay.course import Driver, MissingVerdict, ReplayPath, Unrecorded
 from engine.replay.values import Gap
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
@@ -124,7 +124,7 @@ class ReplayClock(RunClock):
         late = course.node in self._driver.flow.opening and self.over(course)
         return 0.0 if late else float("inf")
 
-    def over(self, course: Course) -> bool:
+    def over(self, course: ReplayPath) -> bool:
         """Return whether there was no time left to search the round to come."""
         index = len(course.rounds)
         recorded = self._evidence.round(index)
@@ -134,7 +134,7 @@ class ReplayClock(RunClock):
         return not (before and (before.repeated or before.failed))
 
 
-def source_of(course: Course, index: int | None = None) -> int:
+def source_of(course: ReplayPath, index: int | None = None) -> int:
     """The recorded round that tells a round of a course, the newest unless another one is named."""
     place = len(course.rounds) - 1 if index is None else index
     return course.sources.get(place, place)
@@ -214,7 +214,7 @@ class RecordedGrader:
             self._charge(course, known)
             raise undecided(course, self._evidence.prices)
         if course.unknown and course.supposed is None:
-            raise Unjudged
+            raise MissingVerdict
         self._charge(course, known)
         for name, verdict in known.items():
             if verdict is not None:
@@ -247,7 +247,7 @@ class RecordedGrader:
                     trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))
         trace.verdict(passage_id, verdict)
 
-    def _supposed(self, course: Course, kept: bool) -> Verdict:
+    def _supposed(self, course: ReplayPath, kept: bool) -> Verdict:
         # What decides nothing stays unread, so that no later round takes it for judged.
         return course.supposed if kept and course.supposed is not None else UNREADABLE
 
@@ -269,7 +269,7 @@ class RecordedGrader:
             raise TimeoutError
         return [known[item.id] or UNREADABLE for item in passages]
 
-    def _charge(self, course: Course, asked: Mapping[PassageId, Verdict | None]) -> None:
+    def _charge(self, course: ReplayPath, asked: Mapping[PassageId, Verdict | None]) -> None:
         """One judgement a passage; what stays unknown is asked for once."""
         course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed)
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
@@ -305,7 +305,7 @@ class RecordedSetJudge:
         return not grader.chats and self._evidence.record.manifest.get("workbench") == __version__
 
 
-def undecided(course: Course, prices: CostModel) -> Unrecorded:
+def undecided(course: ReplayPath, prices: CostModel) -> Unrecorded:
     """Return what is missing to decide the newest round."""
     judging = prices.grading * course.unknown
     seen = not course.unseen.get(len(course.rounds) - 1, 0)
@@ -330,7 +330,7 @@ class RecordedRewriter:
         proposal: RewriteProposal = course.proposals.pop(0) if len(course.proposals) > 1 else course.proposals[0]
         return proposal
 
-    def _proposals(self, request: RewriteRequest, course: Course) -> list[RewriteProposal]:
+    def _proposals(self, request: RewriteRequest, course: ReplayPath) -> list[RewriteProposal]:
         evidence, index = self._evidence, len(course.rounds) - 1
         made = self._same_request(request) if course.live else self.made(course)
         gap = None if (course.frozen or course.live) and made is not None else self.gap(made, request, course)
@@ -351,11 +351,11 @@ class RecordedRewriter:
         said = (item for item in self._evidence.record.rewrites if not item.failed and item.strategy != BY_HAND)
         return next((item for item in said if item.input_hash == digest), None)
 
-    def made(self, course: Course) -> Rewrite | None:
+    def made(self, course: ReplayPath) -> Rewrite | None:
         """Return what was recorded at this place."""
         return self._evidence.clock.rewrite_before(len(course.rounds))
 
-    def gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
+    def gap(self, made: Rewrite | None, request: RewriteRequest, course: ReplayPath) -> Gap | None:
         """Explain why the round after this one is unknown; None if it is known."""
         if made is None:
             return "unrecorded"
@@ -399,12 +399,12 @@ class RecordedGenerator:
         trace.token(text)
         return text
 
-    def same_input(self, course: Course) -> bool:
+    def same_input(self, course: ReplayPath) -> bool:
         """Return whether the context that was just put together is the recorded one."""
         return self._evidence.same("generator") and same_context(context_of(course), self._evidence.record.context)
 
 
-def context_of(course: Course) -> Context:
+def context_of(course: ReplayPath) -> Context:
     """Return the context just assembled for the generator."""
     return next(event.context for event in reversed(course.events) if isinstance(event, ContextAssembled))
 

@@ -16,7 +16,7 @@ from engine.model.events import ContextAssembled, Decided, Event, Retrieved
 from engine.model.values import AnswerNote, Decision, Outcome, Reason, Round, RunRecord, Verdict
 from engine.replay.admitted import admitted
 from engine.replay.cost import unanswered
-from engine.replay.course import Course, Driver, End, Unrecorded, decisions_of, follow, picture_of
+from engine.replay.course import Driver, End, ReplayPath, Unrecorded, decisions_of, follow, picture_of
 from engine.replay.frozen import FrozenRounds
 from engine.replay.recorded import (
     ANSWERED,
@@ -76,7 +76,7 @@ class Replay:
 
     def what_if(self) -> WhatIf:
         """The path as far as the record can tell."""
-        course = Course(self._beginning(), [])
+        course = ReplayPath(self._beginning(), [])
         gap = self.unknown_from_the_start()
         if gap is not None:
             return self._result([End(course, Unrecorded(gap, self.opening_price()), ())])
@@ -130,7 +130,7 @@ class Replay:
             stand_in=rewriter,
         )
 
-    def settle(self, name: str, course: Course) -> None:
+    def restore_recorded(self, name: str, course: ReplayPath) -> None:
         """Put back, after a visit, what of its result must be as the record has it."""
 
     def context_known(self, gap: Gap) -> bool:
@@ -141,7 +141,7 @@ class Replay:
         """Seconds after which nothing more is searched."""
         return config.budget_s
 
-    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
+    def rest(self, picture: RunRecord, course: ReplayPath, gap: Gap) -> Cost:
         """Return the worst cost of what is left of a run that has come so far: every round and every answer."""
         prices, done = self.evidence.prices, max(0, len(picture.rounds) - 1)
         return prices.rounds_after(done, self.config) + prices.answering(self.config)
@@ -152,7 +152,7 @@ class Replay:
         """Return the possible values of a missing verdict: a certain "no" passes where even P(relevant) = 0 does."""
         return (NO, YES, UNREADABLE) if self.config.models.grader.chats else (NO, YES)
 
-    def compare(self, course: Course) -> None:
+    def compare(self, course: ReplayPath) -> None:
         """Return whether the newest round is the recorded one: the same passages kept, judged as far as then."""
         place = len(course.rounds) - 1
         if course.compared == place or place < 0:
@@ -175,7 +175,7 @@ class Replay:
         candidates = gated([item.passage for item in recorded.candidates], self.record.config)
         return tuple(replace(recorded, candidates=candidates).kept)
 
-    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+    def check(self, course: ReplayPath, name: str, before: ReplayPath) -> Unrecorded | None:
         """Check after a visit whether the clock, which no replay can turn back, might have decided otherwise."""
         made = decisions_of(course)
         if len(made) == len(decisions_of(before)) or name != self.driver.flow.gate:
@@ -187,7 +187,7 @@ class Replay:
         next_price = prices.rewrite if decision.route in self.driver.flow.of_kind("rewrite") else prices.generation
         return Unrecorded("time", next_price, Cost(), undecided=True)
 
-    def _time_matters(self, course: Course, decision: Decision, index: int) -> bool:
+    def _time_matters(self, course: ReplayPath, decision: Decision, index: int) -> bool:
         clock, deadline_s = self.evidence.clock, self.deadline_s(self.config)
         if index < self.evidence.upstream:
             return False
@@ -234,7 +234,7 @@ class Replay:
         missing = Unrecorded("candidates", prices.search + price) if unseen else Unrecorded("verdicts", price)
         return self._made(prefix, ends, "needs_calls", (None, ""), missing)
 
-    def _until(self, course: Course, decisions: int) -> _Prefix:
+    def _until(self, course: ReplayPath, decisions: int) -> _Prefix:
         """All before the decision of that number, counted from 0; all where there are no more."""
         made = [place for place, event in enumerate(course.events) if isinstance(event, Decided)]
         events = course.events[: made[decisions]] if decisions < len(made) else course.events
@@ -252,7 +252,7 @@ class Replay:
         """Ask the workflow how a run ended, and why."""
         return self.module.ending(self._picture(end.course.events, end.course))
 
-    def _picture(self, events: Sequence[Event], course: Course) -> RunRecord:
+    def _picture(self, events: Sequence[Event], course: ReplayPath) -> RunRecord:
         """Fold what has happened into a record, with the recorded answer where that still holds."""
         picture = picture_of(events, self.record, self.config)
         if not course.stands:
@@ -318,7 +318,7 @@ class Replay:
 class _Prefix:
     """The events of a course up to one of its decisions, and what they say."""
 
-    def __init__(self, course: Course, picture: RunRecord, events: Sequence[Event]) -> None:
+    def __init__(self, course: ReplayPath, picture: RunRecord, events: Sequence[Event]) -> None:
         self.course = course
         self.picture = picture
         self.events = events
@@ -404,7 +404,7 @@ class _Driver(Driver):
         self._replay = replay
         self.lost = replay.evidence.prices.search
 
-    def visit(self, name: str, course: Course) -> None:
+    def visit(self, name: str, course: ReplayPath) -> None:
         if name == self.flow.gate:
             self.compare(course)
         if self.flow.ends(name):
@@ -415,8 +415,8 @@ class _Driver(Driver):
         if isinstance(frozen, FrozenRounds) and frozen.spent is not former:
             course.cost = course.cost + frozen.spent
 
-    def settle(self, name: str, course: Course) -> None:
-        self._replay.settle(name, course)
+    def restore_recorded(self, name: str, course: ReplayPath) -> None:
+        self._replay.restore_recorded(name, course)
 
-    def compare(self, course: Course) -> None:
+    def compare(self, course: ReplayPath) -> None:
         self._replay.compare(course)

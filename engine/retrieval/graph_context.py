@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from engine.builtin.answer_form import Asking
 from engine.builtin.answer_kind import answer_strength
+from engine.builtin.context_text import entity_line, relationship_line, row_line, table_text
 from engine.builtin.evidence import HARD_KINDS, Question, read_question, weigh
 from engine.builtin.generator import asking_of
-from engine.builtin.given import entity_line, relationship_line, row_line, table_text
 from engine.builtin.quotable import leans_on_previous
 from engine.model.config import RunConfig
 from engine.model.language import language_of

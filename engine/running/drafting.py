@@ -18,17 +18,17 @@ from engine.knowledge import manifest as manifests
 from engine.knowledge.jobs import Kind, Note, new_id
 from engine.knowledge.kept_replies import KeptReplies
 from engine.knowledge.manifest import Manifest
-from engine.knowledge.pace import NOTHING, IngestReport, Progress
+from engine.knowledge.progress import NOTHING, IngestReport, Progress
 from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.language import language_of
 from engine.model.loop_thread import LoopThread
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import authorized, needs
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
-    from engine.drafting.making import Made, Step
+    from engine.drafting.drafting import Made, Step
     from engine.running.evaluations import Evaluations
     from engine.running.ingestions import Ingestions
 
@@ -116,7 +116,7 @@ class Drafting:
 
     async def _made(self, manifest: Manifest, folder: Path, tell: Callable[[Step], None]) -> Made:
         # Imported here: a start needs no chat model.
-        from engine.drafting.making import make
+        from engine.drafting.drafting import make
         from engine.llm.question_writer import ChatQuestionWriter
 
         kept = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
@@ -214,6 +214,6 @@ class Drafting:
 
         Raises ``UnknownCollection`` where who acts may not read it.
         """
-        if not acting().may_read(collection):
+        if not current_user().may_read(collection):
             raise UnknownCollection(name=collection)
         return self._evaluations.drafts.forget(collection)

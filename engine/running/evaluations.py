@@ -10,9 +10,9 @@ from engine.errors import EngineClosed
 
 if TYPE_CHECKING:
     from engine.drafting.store import DraftStore
+    from engine.evaluation.annotation.store import DeskStore
     from engine.evaluation.batch import BatchRunner
     from engine.evaluation.case_runs import CaseEngine
-    from engine.evaluation.desk.store import DeskStore
     from engine.evaluation.store import EvaluationStore
 
 
@@ -54,7 +54,7 @@ class Evaluations:
     @property
     def desk(self) -> DeskStore:
         """Open the store of the judging desk once; raises like :attr:`store`."""
-        from engine.evaluation.desk.store import DeskStore
+        from engine.evaluation.annotation.store import DeskStore
 
         with self._guard:
             if self._closed:

@@ -12,8 +12,8 @@ from engine.database.signals import Signals
 from engine.errors import UnknownRun, WorkbenchError
 from engine.model.ending import joined
 from engine.model.values import RunId
-from engine.people import WORKBENCH, acting, acting_as
-from engine.people.reading import may_read
+from engine.people import WORKBENCH, acting_as, current_user
+from engine.people.readable import may_read
 from engine.records.store import RunStore
 from engine.running.run_log import RunLog
 
@@ -88,7 +88,7 @@ class FollowedRuns:
         if (known := self.find(run_id)) is not None:
             return known
         if not self._store.goes_on(run_id):
-            if not acting().reads_all and not may_read(self._store.load(run_id)):
+            if not current_user().reads_all and not may_read(self._store.load(run_id)):
                 raise UnknownRun(run=run_id)
             return None
         run = FollowedRun(RunId(run_id))

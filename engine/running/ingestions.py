@@ -18,7 +18,7 @@ from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
-from engine.people import WORKBENCH, acting, acting_as
+from engine.people import WORKBENCH, acting_as, current_user
 from engine.people.authorization import RESULT, authorized, internal, needs, require_role
 from engine.roles import SourceInfo
 from engine.roles.graph import Extractor, GraphInfo
@@ -255,14 +255,14 @@ class Ingestions:
     def _require_changeable(self, job_id: str) -> None:
         """Raise ``UnknownJob``, and ``NotAllowed`` for the download of a model, which is for admins."""
         if self.job(job_id).kind == "pull":
-            require_role(acting(), "admin")
+            require_role(current_user(), "admin")
 
     def _run(self, action: str, job_id: str) -> JobStatus:
         return self._loop.call(self._jobs.stop(job_id) if action == "stop" else self._jobs.resume(job_id))
 
     def _readable(self, jobs: tuple[JobStatus, ...]) -> tuple[JobStatus, ...]:
         """Those of the jobs whose collection is not kept from who acts; one that is not there yet has only its name."""
-        person = acting()
+        person = current_user()
         if person.reads_all or not jobs:
             return jobs
         own_name = self._loop.call(self._own_names())
@@ -287,7 +287,7 @@ class Ingestions:
 def _require_own_files(items: Iterable[IngestItem]) -> None:
     """Raise ``NotAllowed`` where files are named by a path of this machine, which is for its admins."""
     if any(item.data is None for item in items):
-        require_role(acting(), "admin")
+        require_role(current_user(), "admin")
 
 
 def _faults(failed: Iterable[tuple[str, WorkbenchError | Fault]]) -> list[tuple[str, Fault]]:

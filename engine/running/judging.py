@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import InvalidConfig, UnknownBatch
-from engine.evaluation.cases import Case
-from engine.evaluation.desk.agreement import Agreement, agreements
-from engine.evaluation.desk.formats import SHOWN, Format, read, written
-from engine.evaluation.desk.pairs import (
+from engine.evaluation.annotation.agreement import Agreement, agreements
+from engine.evaluation.annotation.formats import SHOWN, Format, read, written
+from engine.evaluation.annotation.pairs import (
     Coverage,
     Item,
     Judgement,
@@ -24,15 +23,16 @@ from engine.evaluation.desk.pairs import (
     of_labels,
     share_of_yes,
 )
-from engine.evaluation.desk.pairs import passage_item_id as _passage_item_id
-from engine.evaluation.desk.queue import Next, next_item
-from engine.evaluation.desk.store import Scores
+from engine.evaluation.annotation.pairs import passage_item_id as _passage_item_id
+from engine.evaluation.annotation.queue import Next, next_item
+from engine.evaluation.annotation.store import Scores
+from engine.evaluation.cases import Case
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.statistics import Interval
 from engine.evaluation.values import AnswerJudgement, Batch, Drawing, Label
 from engine.messages import N_
 from engine.model.values import RunRecord
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import authorized, needs
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Judging:
 
     def _influence(self, batch_id: str, results: Sequence[tuple[Case, RunRecord]], kind: Kind) -> Mapping[str, float]:
         # Imported here: it brings along all that computes figures.
-        from engine.evaluation.desk.influence import influences
+        from engine.evaluation.annotation.influence import influences
 
         evidence = self._evaluations.batches.evidence(batch_id)
         records = {case.id: record for case, record in results}
@@ -246,7 +246,7 @@ class Judging:
 
         Raises ``InvalidConfig`` for a name that cannot be kept.
         """
-        signed_in = acting().author
+        signed_in = current_user().author
         name = signed_in or " ".join(judge.split())
         if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
             raise InvalidConfig.judge_name(longest=LONGEST_NAME)
@@ -334,13 +334,13 @@ class Judging:
 
     def _of_others(self, labels: Sequence[Label], answers: Sequence[AnswerJudgement]) -> frozenset[tuple[str, str]]:
         """Return judgements that another signed-in person gave under the same name."""
-        if not acting().author:
+        if not current_user().author:
             return frozenset()
         store = self._evaluations.store
         said: list[Label | AnswerJudgement] = [*store.labels(*{item.question for item in labels})]
         judged = store.answer_judgements(*{(item.question, item.answer) for item in answers})
         said += [item for item in judged if item.by == "person"]
-        return frozenset(_said_of(item) for item in said if item.author not in ("", acting().author))
+        return frozenset(_said_of(item) for item in said if item.author not in ("", current_user().author))
 
     # -- history --------------------------------------------------------------------------------------------------
 

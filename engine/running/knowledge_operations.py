@@ -14,7 +14,7 @@ from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, Memory, SourceKind
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import internal, needs, require_role
 from engine.people.limits import CollectionLimits
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
@@ -135,7 +135,7 @@ class KnowledgeOperations:
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
         if any(item.data is None for item in items):
-            require_role(acting(), "admin")  # a path is one of this machine's own disk
+            require_role(current_user(), "admin")  # a path is one of this machine's own disk
         knowledge = self.resources.knowledge
         work = knowledge.ingest(
             items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
@@ -151,7 +151,7 @@ class KnowledgeOperations:
     def memories(self) -> list[Memory]:
         """List the entries of long-term memory, passed and failed answers, newest first; raises ``StoreError``."""
         found = self._loop.call(self.resources.knowledge.memory().list())
-        return [item for item in found if acting().may_read(item.collection)]
+        return [item for item in found if current_user().may_read(item.collection)]
 
     @needs("admin", log=N_("Memory forgotten"))
     def forget_memory(self, memory_id: str) -> None:

@@ -18,12 +18,12 @@ from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, SearchMethod
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import SAMPLE_COLLECTION, Passage
-from engine.people import WORKBENCH, acting, acting_as
+from engine.people import WORKBENCH, acting_as, current_user
 from engine.people.authorization import authorized, needs
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
 from engine.running.evaluations import Evaluations
 from engine.running.resources import Resources
-from engine.workflows.given import Given
+from engine.workflows.run_resources import RunResources
 
 _T = TypeVar("_T")
 LONGEST_DESCRIPTION = 2000
@@ -84,14 +84,16 @@ class Library:
 
     @on_loop
     @needs("viewer")
-    async def given(self, config: RunConfig, work: Callable[[Given], Awaitable[_T]]) -> _T:
+    async def given(self, config: RunConfig, work: Callable[[RunResources], Awaitable[_T]]) -> _T:
         """Run ``work`` with the resources of a run with this config.
 
         Raises what makes the collection impossible to search, and what ``work`` does.
         """
         resources = self._resources
         retriever = await resources.knowledge.retriever(config.collection, config.milvus_address, config.search)
-        return await work(Given(config, resources.settings, retriever, resources.knowledge, resources.graph_looks))
+        return await work(
+            RunResources(config, resources.settings, retriever, resources.knowledge, resources.graph_looks)
+        )
 
     @on_loop
     @needs("admin", log=N_("Collection renamed"), on=("collection", "new_name"))
@@ -236,7 +238,7 @@ class Library:
                 info = await self._knowledge.describe(name)
         except UnknownCollection:
             return
-        if info.name == name or not acting().may_read(info.name, name):
+        if info.name == name or not current_user().may_read(info.name, name):
             raise StoreError.collection_exists(name=name)
         raise StoreError.alias_taken(alias=name, collection=info.name)
 

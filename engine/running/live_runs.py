@@ -16,8 +16,8 @@ from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Attachment, Chat, Fault, RunId
-from engine.people import acting
-from engine.people.reading import may_read
+from engine.people import current_user
+from engine.people.readable import may_read
 from engine.replay.fork import Branch
 from engine.running.execution import RoleSource, execute
 from engine.running.runs import LiveRun
@@ -55,7 +55,7 @@ class LiveRuns:
 
         Raises ``TooManyRuns``, ``EngineClosed``, and ``UnknownCollection`` for one that is kept from who acts.
         """
-        if not acting().may_read(config.collection):
+        if not current_user().may_read(config.collection):
             raise UnknownCollection(name=config.collection)
         with self._guard:
             if self._closed:

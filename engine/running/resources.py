@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
 from engine.flow import compiled, workflow
@@ -25,17 +25,17 @@ from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
 from engine.llm.grader import prompt_version
 from engine.llm.providers import OPENAI, offered_models
-from engine.llm.together import SET_PROMPT_VERSION
+from engine.llm.sufficiency import SET_PROMPT_VERSION
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
-from engine.model.host import OfferedModels
+from engine.model.system import OfferedModels
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Grader
 from engine.settings import Settings
 from engine.version import __version__
-from engine.workflows.given import Given, grader_of
+from engine.workflows.run_resources import RunResources, grader_of
 
 _LOOK_S = 5.0
 _LOADED_S = 60.0
@@ -139,15 +139,15 @@ class Resources:
             manifest["grader_prompt"] = prompt_version(fit)
         return roles, manifest
 
-    def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:
-        return Given(config, self.settings, retriever, self.knowledge, self.graph_looks)
+    def _given(self, config: RunConfig, retriever: CollectionRetriever) -> RunResources:
+        return RunResources(config, self.settings, retriever, self.knowledge, self.graph_looks)
 
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         """Kinds of sources that a run finds in its collection."""
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
         return await self._given(config, retriever).source_kinds().kinds(question)
 
-    def _noting(self, given: Given, collection: str) -> Callable[[RunRecord, Outcome], Awaitable[None]] | None:
+    def _noting(self, given: RunResources, collection: str) -> Callable[[RunRecord, Outcome], Awaitable[None]] | None:
         """Collections of another store have no history: a name there is not a name here."""
         if not given.own_store:
             return None

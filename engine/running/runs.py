@@ -11,7 +11,7 @@ from engine.flow.context import RunClock
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunStarted
 from engine.model.values import Attachment, Chat, Fork, RunId
-from engine.people import acting
+from engine.people import current_user
 from engine.running.run_log import RunLog
 
 
@@ -49,7 +49,7 @@ class LiveRun(RunLog):
                 fork=fork,
                 attachments=attachments,
                 trial=trial,
-                author=acting().author,
+                author=current_user().author,
                 chat=chat,
             )
         )

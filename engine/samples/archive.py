@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from engine.errors import RecordError, UnknownRun
 from engine.model.events import Event
 from engine.model.values import RunRecord
-from engine.people import acting
-from engine.people.reading import may_read
+from engine.people import current_user
+from engine.people.readable import may_read
 from engine.records.store import RunStore
 from engine.samples.demos import demo_events, demo_record, is_demo
 
@@ -46,5 +46,5 @@ class Archive:
         self._require_readable(run_id)
 
     def _require_readable(self, run_id: str) -> None:
-        if not acting().reads_all:
+        if not current_user().reads_all:
             self.record(run_id)

@@ -25,10 +25,10 @@ from engine.model.values import RunId
 from engine.people.authorization import needs
 from engine.plugins import Front
 from plugins.chat import models
-from plugins.chat.asking import begun
 from plugins.chat.bodies import ChatRequest
 from plugins.chat.replies import Reply, completion, fault_of
 from plugins.chat.settings import ChatSettings
+from plugins.chat.start_run import begun
 from plugins.chat.streaming import DONE, chunks
 from plugins.chat.tasks import task_reply
 

@@ -8,7 +8,7 @@ from typing import Any
 from engine.api.addresses import with_listed_address
 from engine.engine import Engine
 from engine.model.config import RunConfig
-from engine.people import acting
+from engine.people import current_user
 from plugins.chat.errors import UNKNOWN_MODEL
 
 DEFAULT = "default"
@@ -39,7 +39,7 @@ def config_of(engine: Engine, name: str) -> RunConfig:
 def _known(engine: Engine) -> dict[str, RunConfig]:
     usual = {DEFAULT: engine.settings.defaults_of_runs.of()}
     found = {**usual, **engine.evaluation.settings()}
-    return {name: config for name, config in found.items() if acting().may_read(config.collection)}
+    return {name: config for name, config in found.items() if current_user().may_read(config.collection)}
 
 
 def _listed(name: str, config: RunConfig, saved_at: str) -> dict[str, Any]:

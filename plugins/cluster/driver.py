@@ -24,8 +24,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from engine.distributed import Block, fault_plain
 from engine.errors import WorkbenchError
-from engine.executing import Block, fault_plain
 from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault
 from engine.version import ROOT

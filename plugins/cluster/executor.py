@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from engine.distributed import Block, Performed, Recipe, fault_of, fault_plain
 from engine.errors import WorkbenchError
 from engine.errors.recorded import row_of
-from engine.executing import Block, Performed, Recipe, fault_of, fault_plain
 from engine.model.ending import killed
 from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault

@@ -13,8 +13,8 @@ from plugins.cluster.settings import ClusterSettings
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
+    from engine.distributed import Executor, Recipe
     from engine.engine import Engine
-    from engine.executing import Executor, Recipe
     from engine.settings import Settings
 
 WORTH_A_CLUSTER = 100

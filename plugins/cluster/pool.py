@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from engine.executing import Block, fault_plain
+from engine.distributed import Block, fault_plain
 from engine.model.values import Fault
 from engine.version import __version__
 from plugins.cluster.errors import WORKER_LOST, WORKER_UNUSABLE

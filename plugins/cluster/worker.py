@@ -5,8 +5,8 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import Any
 
+from engine.distributed import Block, Performer, fault_plain, performed
 from engine.errors import WorkbenchError
-from engine.executing import Block, Performer, fault_plain, performed
 from engine.model.values import Fault
 from engine.version import __version__
 from plugins.cluster.errors import WORKER_UNUSABLE

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import SecretStr, TypeAdapter
 
-from engine.executing import Block, Performer, Recipe
-from engine.people import WORKBENCH, Person, acting, acting_as, signing_in
+from engine.distributed import Block, Performer, Recipe
+from engine.people import WORKBENCH, Person, acting_as, current_user, signing_in
 from engine.settings import Settings
 
 _OWN = ("data_dir", "ray_address", "defaults")
@@ -46,7 +46,7 @@ def plain_person() -> dict[str, Any] | None:
     """Return the current user as JSON-ready values for a worker; None without sign-in."""
     if not signing_in():
         return None
-    person = asdict(acting())
+    person = asdict(current_user())
     return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in person.items()}
 
 

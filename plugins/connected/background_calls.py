@@ -14,7 +14,7 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def begin(name: str, about: Hashable, work: Callable[[], T]) -> None:
     """Begin a call unless the last one of this name is about the same; what an earlier one brings is not looked at."""
     call = running(name)
     if call is None or call.about != about:
-        st.session_state[name] = BackgroundCall(about, _pool.submit(carried(work)))
+        st.session_state[name] = BackgroundCall(about, _pool.submit(with_current_user(work)))
 
 
 def forget(*names: str) -> None:

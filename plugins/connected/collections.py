@@ -7,16 +7,16 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import UnknownCollection
 from engine.knowledge.milvus_connection import embedded
 from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from engine.settings import Settings
 from plugins.connected.client import checked_place
-from plugins.connected.kept import KeptConnections, kept_connections
 from plugins.connected.session import connected_info
 from plugins.connected.store import ForeignStore
+from plugins.connected.stored_connections import KeptConnections, kept_connections
 from plugins.connected.values import Connection, ConnectionState, Place
 
 _LOOKED_AT_EVERY_S = 30.0

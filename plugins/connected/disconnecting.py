@@ -8,7 +8,7 @@ from components.common.i18n import Words
 from components.knowledge.collection_cards import Addition
 from engine.engine import Engine
 from engine.roles import CollectionInfo
-from pages.parts.common.presses import answer_buttons
+from pages.parts.common.actions import answer_buttons
 from pages.parts.knowledge.state import AddedView, attempt
 from plugins.connected.connections import Connections, collections_of
 

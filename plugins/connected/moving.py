@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.database.moving import Checksum, MovedTable
 from engine.errors import RecordError
 from plugins.connected.file import plain_connection
-from plugins.connected.kept import KeptConnections
+from plugins.connected.stored_connections import KeptConnections
 from plugins.connected.values import Connection
 
 _NAME = "connections"

@@ -14,8 +14,8 @@ from plugins.connected import errors  # noqa: F401
 if TYPE_CHECKING:
     from components.common.i18n import Words
     from components.knowledge.collection_cards import Addition
+    from engine.database.databases import Databases
     from engine.database.moving import MovedTable
-    from engine.database.opening import Databases
     from engine.engine import Engine
     from engine.settings import Settings
     from pages.parts.knowledge.state import AddedView
@@ -36,8 +36,8 @@ def _collections(settings: Settings, databases: Databases) -> ForeignCollections
 
 
 def _tables(settings: Settings, source: Databases, target: Databases) -> Callable[[], MovedTable]:
-    from plugins.connected.kept import kept_connections
     from plugins.connected.moving import ConnectionMove
+    from plugins.connected.stored_connections import kept_connections
 
     return ConnectionMove.planned(kept_connections(settings, source), kept_connections(settings, target)).done
 

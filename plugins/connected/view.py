@@ -12,7 +12,7 @@ from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.library.values import FieldMap, RemoteField
 from engine.messages import N_, NC_
-from pages.parts.common.presses import answer_buttons
+from pages.parts.common.actions import answer_buttons
 from pages.parts.knowledge.state import attempt
 from plugins.connected.background_calls import begin, forget, result_of
 from plugins.connected.cards import connection_cards, field_table, remote_table

@@ -50,7 +50,7 @@ def _export(options: argparse.Namespace) -> int:
 def _config(options: argparse.Namespace, settings: Settings) -> RunConfig:
     """The settings that were named; the files that hold them may be open in a running app at the same time."""
     # Imported here: the other commands start without them.
-    from engine.database.opening import Databases
+    from engine.database.databases import Databases
     from engine.evaluation.command import read_config
     from engine.evaluation.store import EvaluationStore
     from engine.records.store import RunStore

@@ -27,7 +27,7 @@ from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, PassageReader, StoredPassage, Vector
 from engine.settings import Settings
-from engine.workflows.given import Given, grader_of
+from engine.workflows.run_resources import RunResources, grader_of
 from plugins.export.store import ReadOnlyStore
 
 VARIABLES: Mapping[str, str] = {
@@ -70,7 +70,7 @@ class Program:
         retriever = CollectionRetriever.checked(
             store, knowledge.embedder, knowledge.info, self._calibration, config.search
         )
-        given = Given(config, self.settings, retriever, knowledge, self._looks)
+        given = RunResources(config, self.settings, retriever, knowledge, self._looks)
         fit = GraderFit(**saved["fit"]) if saved["fit"] else None
         grader = grader_of(config.models.grader, self.settings, retriever.similarity_of, fit)
         roles, _ = await workflow(config.workflow).make_roles(given.roles(grader), given)

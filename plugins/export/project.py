@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.flow import workflow
-from engine.knowledge.graph.opening import graph_home
+from engine.knowledge.graph.graph_home import graph_home
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_reader import SearchedAnywhere
 from engine.knowledge.weak_points import SEARCHED
@@ -30,7 +30,7 @@ from engine.roles import slug
 from engine.running.resources import Resources
 from engine.settings import Settings
 from engine.version import ROOT
-from engine.workflows.given import Given
+from engine.workflows.run_resources import RunResources
 from plugins.export.errors import GRAPH_SERVER, NO_PASSAGES
 from plugins.export.modules import Modules
 from plugins.export.readme import env_example, readme
@@ -80,7 +80,7 @@ def code_project(engine: Engine, config: RunConfig) -> Project:
     return engine.library.given(config, partial(_exported, engine.resources))
 
 
-async def _exported(resources: Resources, given: Given) -> Project:
+async def _exported(resources: Resources, given: RunResources) -> Project:
     config, settings, retriever = given.config, given.settings, given.retriever
     embedding_model = retriever.manifest["embedding_model"]
     modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
@@ -148,7 +148,7 @@ def _of_machine(settings: Settings) -> dict[str, Any]:
     return {name: without_userinfo(value) if name.endswith("_url") else value for name, value in told.items()}
 
 
-def _project(modules: Modules, given: Given, saved: Mapping[str, Any]) -> Project:
+def _project(modules: Modules, given: RunResources, saved: Mapping[str, Any]) -> Project:
     required = _requirements(modules, given, embedded(saved["collection"]["uri"]))
     copied = modules.files
     texts = {
@@ -162,7 +162,7 @@ def _project(modules: Modules, given: Given, saved: Mapping[str, Any]) -> Projec
     return Project(graph | {name: text.encode() for name, text in texts.items()} | _anchors(given) | copied)
 
 
-def _anchors(given: Given) -> dict[str, bytes]:
+def _anchors(given: RunResources) -> dict[str, bytes]:
     """The anchors of similarity, and their vectors: those that come with the product, or those of this machine."""
     _, embedder, _, calibration = given.retriever.parts
     samples = ROOT / "engine" / "samples"
@@ -181,7 +181,7 @@ def langgraph_json(name: str) -> str:
     return json.dumps(plain, indent=2) + "\n"
 
 
-def _requirements(modules: Modules, given: Given, lite: bool) -> list[str]:
+def _requirements(modules: Modules, given: RunResources, lite: bool) -> list[str]:
     """The packages that the files import, at the versions at hand, and the clients of the providers of chat models."""
     distributions = _distributions()
     imported = modules.packages | ({"milvus_lite"} if lite else set())

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from engine.api.knowledge_routes import AT_ONCE
 from engine.knowledge.items import IngestItem
-from engine.people import acting
+from engine.people import current_user
 from plugins.mcp.configs import config_for
 from plugins.mcp.declared import CollectionNamed, RunNamed, SettingsGiven, Tools, tool
 from plugins.mcp.results import Done
@@ -55,7 +55,7 @@ class Changing(Tools):
         engine = self._bench.engine
         question = engine.record(run_id).question
         # Where people sign in, each token is a judge of its own.
-        judge = f"{JUDGE} {acting().author}".strip()
+        judge = f"{JUDGE} {current_user().author}".strip()
         engine.evaluation.set_label(question, passage_id, relevant, explanation=explanation, judge=judge)
         return Done(done="judged relevant" if relevant else "judged not relevant", id=passage_id)
 

@@ -21,7 +21,7 @@ from engine.api.web import ApiGuard
 from engine.errors import NotSignedIn, WorkbenchError
 from engine.model.ending import ENDING_S
 from engine.model.people import Person
-from engine.people.acting import LOCAL, acting_as
+from engine.people.current_user import LOCAL, acting_as
 from engine.plugins import Front
 from engine.settings import Settings
 from plugins.mcp.errors import NOT_INSTALLED, OFF

@@ -17,10 +17,10 @@ from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY
 from engine.errors import WorkbenchError
 from engine.model.people import Role
 from engine.model.values import Fault
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import require_role
 from engine.version import __version__
-from plugins.mcp.asking import Asking
+from plugins.mcp.ask_tool import Asking
 from plugins.mcp.changing import Changing
 from plugins.mcp.declared import Bench, Effects, Tools, tools_in
 from plugins.mcp.errors import INVALID_ARGUMENTS, NO_SUCH_TOOL
@@ -76,7 +76,7 @@ class WorkbenchServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[Tool]:
         """Those that the current user may use."""
-        person = acting()
+        person = current_user()
         found = [item for item in await super().list_tools() if person.may(TOOLS[item.name])]
         return [
             item.model_copy(
@@ -109,7 +109,7 @@ class WorkbenchServer(MCPServer[Any]):
     def _require_allowed(self, name: str) -> None:
         if name not in self._names:
             raise NO_SUCH_TOOL(tool=name, known=self._names)
-        require_role(acting(), TOOLS[name])
+        require_role(current_user(), TOOLS[name])
 
     def _failed(self, name: str, error: ToolError | WorkbenchError, arguments: Mapping[str, Any]) -> CallToolResult:
         language = ui_language(arguments.get("language"))

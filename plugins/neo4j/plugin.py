@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def _graphs(settings: Settings) -> GraphHome | None:
-    from engine.host.masking import masked_addresses
     from engine.knowledge.graph.place import GraphHome
+    from engine.system.masking import masked_addresses
 
     own = settings.of(Neo4jSettings)
     if not own.neo4j_uri:

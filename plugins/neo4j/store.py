@@ -10,7 +10,7 @@ from engine.errors import GraphStoreError
 from engine.knowledge.graph.place import GraphPlace
 from engine.model.values import Community, Entity, PassageId
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
-from plugins.neo4j import reading, writing
+from plugins.neo4j import queries, writing
 from plugins.neo4j.session import Neo4jSession, Transaction, rows
 
 _Given = ParamSpec("_Given")
@@ -46,7 +46,7 @@ class Neo4jGraphs:
         return GraphPlace(version, await self._server.read(count))
 
     async def describe(self, collection: str) -> GraphInfo | None:
-        return await self._read(collection, None, reading.info)
+        return await self._read(collection, None, queries.info)
 
     async def begin(self, collection: str, extractor: str) -> GraphInfo:
         info = await self._server.write(self._begin, collection, extractor)
@@ -54,7 +54,7 @@ class Neo4jGraphs:
         return info
 
     async def done(self, collection: str) -> Mapping[PassageId, str]:
-        return await self._read(collection, {}, reading.done)
+        return await self._read(collection, {}, queries.done)
 
     async def add(self, collection: str, read: Sequence[PassageGraph]) -> None:
         if not await self._change(collection, writing.add, read):
@@ -74,30 +74,30 @@ class Neo4jGraphs:
         return info
 
     async def named(self, collection: str, names: Sequence[str]) -> list[Entity]:
-        return await self._read(collection, [], reading.named, names)
+        return await self._read(collection, [], queries.named, names)
 
     async def names(self, collection: str) -> Mapping[str, tuple[str, ...]]:
-        return await self._read(collection, {}, reading.names)
+        return await self._read(collection, {}, queries.names)
 
     async def entities(self, collection: str, ids: Sequence[str]) -> list[Entity]:
-        return await self._read(collection, [], reading.entities, ids)
+        return await self._read(collection, [], queries.entities, ids)
 
     async def most_central(self, collection: str, limit: int) -> list[Entity]:
-        return await self._read(collection, [], reading.most_central, limit)
+        return await self._read(collection, [], queries.most_central, limit)
 
     async def of_passages(self, collection: str, passages: Sequence[PassageId]) -> list[Entity]:
-        return await self._read(collection, [], reading.of_passages, passages)
+        return await self._read(collection, [], queries.of_passages, passages)
 
     async def neighbourhood(self, collection: str, ids: Sequence[str], hops: int, limit: int) -> Neighbourhood:
-        return await self._read(collection, Neighbourhood({}, (), ()), reading.neighbourhood, ids, hops, limit)
+        return await self._read(collection, Neighbourhood({}, (), ()), queries.neighbourhood, ids, hops, limit)
 
     async def communities(self, collection: str) -> list[Community]:
-        return await self._read(collection, [], reading.communities)
+        return await self._read(collection, [], queries.communities)
 
     async def rename(self, collection: str, new_name: str) -> None:
         async def renamed(tx: Transaction, graph: str) -> None:
             # Names of collections are taken once, so what has the new one belonged to a collection that is gone.
-            left = await reading.number_of(tx, self._space, new_name)
+            left = await queries.number_of(tx, self._space, new_name)
             if left is not None and left != graph:
                 await writing.set_aside(tx, left)
             query = "MATCH (g:WorkbenchGraph {number: $graph}) SET g.collection = $name"
@@ -115,12 +115,12 @@ class Neo4jGraphs:
         await self._server.close()
 
     async def _begin(self, tx: Transaction, collection: str, extractor: str) -> GraphInfo:
-        graph = await reading.number_of(tx, self._space, collection)
-        if graph is not None and (await reading.info(tx, graph)).extractor != extractor:
+        graph = await queries.number_of(tx, self._space, collection)
+        if graph is not None and (await queries.info(tx, graph)).extractor != extractor:
             await writing.set_aside(tx, graph)
         given = {"space": self._space, "collection": collection, "number": uuid.uuid4().hex, "extractor": extractor}
         (row,) = await rows(tx, _OPEN, given)
-        return await reading.info(tx, str(row["number"]))
+        return await queries.info(tx, str(row["number"]))
 
     async def _change(
         self,
@@ -132,7 +132,7 @@ class Neo4jGraphs:
         """Return whether there was a graph to change."""
 
         async def work(tx: Transaction) -> bool:
-            graph = await reading.number_of(tx, self._space, collection)
+            graph = await queries.number_of(tx, self._space, collection)
             if graph is not None:
                 await writing.lock(tx, graph)
                 await change(tx, graph, *args, **kwargs)
@@ -149,7 +149,7 @@ class Neo4jGraphs:
         **kwargs: _Given.kwargs,
     ) -> _Read:
         async def look(tx: Transaction) -> _Read:
-            graph = await reading.number_of(tx, self._space, collection)
+            graph = await queries.number_of(tx, self._space, collection)
             return nothing if graph is None else await read(tx, graph, *args, **kwargs)
 
         return await self._server.read(look)

@@ -15,7 +15,7 @@ from engine.knowledge.graph.merging import Mention, Telling, merged_entity, merg
 from engine.knowledge.graph.names import normalised, shown
 from engine.model.values import Community, PassageId
 from engine.roles.graph import PassageGraph
-from plugins.neo4j.reading import plain
+from plugins.neo4j.queries import plain
 from plugins.neo4j.session import Transaction, rows
 
 _Key = tuple[str, str, str]

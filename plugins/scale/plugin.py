@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.knowledge.base import KnowledgeBase
     from engine.knowledge.manifest import Manifest
-    from engine.knowledge.pace import IngestReport, Progress
+    from engine.knowledge.progress import IngestReport, Progress
     from plugins.scale.actions import Scale
 
 

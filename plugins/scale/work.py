@@ -10,7 +10,7 @@ from typing import Literal
 
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.manifest import Manifest
-from engine.knowledge.pace import NOTHING, IngestReport, Progress, Rate
+from engine.knowledge.progress import NOTHING, IngestReport, Progress, Rate
 from plugins.scale.choice import build_of, kind_named
 from plugins.scale.indexes import Indexes
 from plugins.scale.recall import measure_recall

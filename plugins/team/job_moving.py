@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from engine.database.databases import Databases
 from engine.database.moving import Checksum, MovedTable, Row
-from engine.database.opening import Databases
 from engine.errors import RecordError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.job_folder import as_left

@@ -13,12 +13,12 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from engine.engine import Engine
-from engine.host.health import ANSWERING, look_at_all
 from engine.library.values import JobState, JobStatus
 from engine.model.events import Event
-from engine.model.host import PartHealth
+from engine.model.system import PartHealth
 from engine.model.values import RunId
 from engine.plugins import Inside, Part
+from engine.system.health import ANSWERING, look_at_all
 
 __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)

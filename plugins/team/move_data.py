@@ -15,8 +15,8 @@ from engine.plugins import plugins
 from engine.settings import Settings
 
 if TYPE_CHECKING:
+    from engine.database.databases import Databases
     from engine.database.moving import MovedTable
-    from engine.database.opening import Databases
     from plugins.team.moving import Told
 
 _DIGITS = 16
@@ -42,7 +42,7 @@ def _move_data(options: argparse.Namespace) -> int:
         print("move-data needs --to URL, --from URL, or both.", file=sys.stderr)
         return 2
     # Imported here: no other command needs it.
-    from engine.database.opening import Databases
+    from engine.database.databases import Databases
     from plugins.team.postgres import PostgresDatabase
 
     settings = Settings.load()

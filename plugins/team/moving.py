@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import Table, func, insert, select
 
 from engine.database.base import Database, clean
+from engine.database.databases import Databases
 from engine.database.faults import UNUSABLE, cause_or_damage
 from engine.database.moving import Checksum, MovedTable, Row
-from engine.database.opening import Databases
 from engine.database.tables import INSTANCES, MODEL_PACES, MODEL_SLOTS, tables_of
 from engine.errors import RecordError
 

@@ -20,7 +20,7 @@ from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
 from engine.people import ROLES
 from engine.people.authorization import OPERATIONS
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.actions import run_action, say_fault
 from plugins.team.audit import ROLE_NAMES, SIGNED_IN, Entry, as_csv
 from plugins.team.team import MOST_ENTRIES, team_of
 from plugins.team.tokens import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, Token
@@ -60,7 +60,7 @@ def _tokens(engine: Engine, words: Words) -> None:
             return
         revoked = token_table(tokens, words, key="people_token_table")
         if revoked is not None:
-            attempt("people", lambda: team_of(engine).revoke_token(revoked))
+            run_action("people", lambda: team_of(engine).revoke_token(revoked))
             st.rerun()
 
 
@@ -84,7 +84,7 @@ def _make(engine: Engine, words: Words) -> None:
     def make() -> str:
         return team_of(engine).make_token(name, role, int(days), list(only) or None)[1]
 
-    attempt("people", make, into=_MADE)
+    run_action("people", make, into=_MADE)
     st.rerun()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import InvalidSettings
 from engine.messages import N_
-from engine.people import acting, signing_in
+from engine.people import current_user, signing_in
 from engine.plugins import Inside, Part, Plugin, SignIn
 
 # Imported with the declaration: its codes lead to its messages.
@@ -85,7 +85,7 @@ def _person(_: Engine, words: Words) -> None:
 
 
 def _people(engine: Engine, words: Words) -> tuple[str, str, Callable[[], None]] | None:
-    if not signing_in() or not acting().may("admin"):
+    if not signing_in() or not current_user().may("admin"):
         return None
 
     def draw() -> None:

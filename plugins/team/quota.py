@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from engine.errors import RecordError, TooManyRuns
-from engine.people.acting import acting
+from engine.people.current_user import current_user
 from engine.records.store import RunStore, RunSummary
 from engine.settings import Settings
 from plugins.team.settings import TeamSettings
@@ -38,7 +38,7 @@ class Quota:
 
         Raises ``TooManyRuns``.
         """
-        author = acting().author
+        author = current_user().author
         if not author or not (self._at_once or self._hourly):
             yield
             return

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from engine.api.encoding import Json
 from engine.engine import Engine
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import needs
 from plugins.team.audit import as_csv
 from plugins.team.bodies import GroupsRequest, TokenRequest
@@ -36,7 +36,7 @@ def _add_tokens(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/me", summary="Who is asking, and with which role")
     @needs("viewer")
     async def me() -> Response:
-        person = acting()
+        person = current_user()
         return Json({"id": person.id, "name": person.name, "role": person.role, "groups": sorted(person.groups)})
 
     @api.get("/tokens", summary="Bearer tokens, newest first, without their texts")

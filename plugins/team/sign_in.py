@@ -26,8 +26,8 @@ from engine.engine import Engine
 from engine.errors import InvalidSettings
 from engine.messages import N_
 from engine.model.people import Person
-from engine.people.acting import acting, require_sign_in
 from engine.people.authorization import note_changes
+from engine.people.current_user import current_user, require_sign_in
 from plugins.team.audit import ROLE_NAMES
 from plugins.team.claims import RoleRules, SignedIn, signed_in
 from plugins.team.page_cookie import PageCookies
@@ -112,7 +112,7 @@ def _providers() -> list[tuple[str, str]]:
 
 def signed_in_line(words: Words) -> None:
     """Show the signed-in user, with the sign-out button."""
-    person = acting()
+    person = current_user()
     note_sign_in(person)
     with st.popover(person.name, icon=":material/person:", key="person"):
         st.text(person.name)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.api.strangers import for_strangers, turn_away
 from engine.errors import NotSignedIn, WorkbenchError
 from engine.model.people import Person
-from engine.people.acting import WORKBENCH, acting_as
+from engine.people.current_user import WORKBENCH, acting_as
 from plugins.team.claims import SignedIn
 from plugins.team.page_cookie import NAME, PageCookies
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from engine.errors import NotAllowed, NotSignedIn
 from engine.messages import N_
 from engine.model.people import Person, Role
-from engine.people.acting import acting, signing_in
 from engine.people.authorization import Change, authorized, internal, needs
+from engine.people.current_user import current_user, signing_in
 from engine.plugins import Part
 from plugins.team.audit import LONGEST_OBJECT, SIGNED_IN, Entry
 from plugins.team.people_records import PeopleRecords
@@ -70,7 +70,7 @@ class Team(Part):
         if not signing_in():
             raise NotAllowed.sign_in_off()
         token, text = made(name, role, days, collections)
-        token = replace(token, made_by=acting().author)
+        token = replace(token, made_by=current_user().author)
         self._records.add_token(token)
         return token, text
 

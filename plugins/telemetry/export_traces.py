@@ -8,14 +8,14 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.errors import InvalidConfig, InvalidSettings, RecordError
-from engine.host.masking import Redactor
 from engine.model.values import RunRecord
 from engine.people.limits import CollectionLimits, PeopleDatabase
 from engine.records.store import RunStore
 from engine.samples.archive import Archive
 from engine.settings import Settings
+from engine.system.masking import Redactor
 from plugins.telemetry.errors import TelemetryError
 from plugins.telemetry.settings import TelemetrySettings
 

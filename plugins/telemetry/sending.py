@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import PeopleUnusable, UnknownRun, WorkbenchError
-from engine.host.masking import Redactor, masked_addresses
 from engine.model.events import Event, RunFinished
 from engine.model.noted_faults import NotedFaults
 from engine.model.values import Fault, RunId, RunRecord
@@ -19,6 +18,7 @@ from engine.people import WORKBENCH, acting_as
 from engine.people.authorization import authorized, internal, needs
 from engine.plugins import Part
 from engine.settings import Settings
+from engine.system.masking import Redactor, masked_addresses
 from plugins.telemetry.errors import TelemetryError, TelemetryUnreachable
 from plugins.telemetry.settings import TelemetrySettings
 

@@ -44,8 +44,8 @@ def _import(options: argparse.Namespace) -> int:
         return 0
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
+    from plugins.traces.report import previewed, taken
     from plugins.traces.taking import traces_of
-    from plugins.traces.telling import previewed, taken
 
     with Engine.open(settings) as engine:
         traces, told = traces_of(engine), {"project": options.project, "collection": options.collection}

@@ -12,7 +12,7 @@ from components.common.i18n import Words
 from engine.engine import Engine
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import RunRecord
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.rights import may
 from plugins.traces.judging import price_of
 from plugins.traces.taking import traces_of
@@ -73,7 +73,7 @@ def judge_rest(engine: Engine, words: Words, records: Sequence[RunRecord], *, ke
                 with st.spinner(words("The passages are being judged…")):
                     job.future.result()
 
-        if attempt(key, start) and calls:
+        if run_action(key, start) and calls:
             st.session_state[f"{key}_judging"] = key, job
         st.rerun()
 
@@ -86,7 +86,7 @@ def _followed(name: str, words: Words) -> bool:
     if job.future.done():
         del st.session_state[name]
         if not job.future.cancelled():
-            attempt(key, job.future.result)
+            run_action(key, job.future.result)
         return False
 
     @st.fragment(run_every=_WATCH_S)

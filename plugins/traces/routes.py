@@ -18,8 +18,8 @@ from engine.model.config import RoleModel
 from engine.people.authorization import needs
 from plugins.traces.bodies import TraceFile, TracesRequest, VerdictsRequest
 from plugins.traces.errors import NOT_JSON
+from plugins.traces.report import previewed, taken
 from plugins.traces.taking import traces_of
-from plugins.traces.telling import previewed, taken
 
 GetEngine = Callable[[], Engine]
 

@@ -15,9 +15,9 @@ from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
 from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunRecord, Verdict
-from engine.people import acting
+from engine.people import current_user
 from engine.people.authorization import authorized, needs
-from engine.people.reading import may_read
+from engine.people.readable import may_read
 from engine.plugins import Inside, Part
 from engine.roles import Grader, SilentTrace, StoredPassage
 from plugins.traces.assembling import evidence_of, program_of, run_id_of
@@ -25,8 +25,8 @@ from plugins.traces.deciding import decided, events_of, settings_for
 from plugins.traces.errors import ALL_JUDGED, HIDDEN, OWN_RUN
 from plugins.traces.foreign import LeftOut, Recognised
 from plugins.traces.judging import JudgingPrice, judged, price_of, ungraded
-from plugins.traces.reading import recognised
-from plugins.traces.telling import Previewed, TracesTaken
+from plugins.traces.report import Previewed, TracesTaken
+from plugins.traces.trace_file import recognised
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -54,19 +54,19 @@ class Traces(Part):
         imported into a collection that is kept from who asks is left out: its id is taken, and its run theirs. Raises
         ``WorkbenchError`` and ``UnknownCollection``.
         """
-        if collection and not acting().may_read(collection):
+        if collection and not current_user().may_read(collection):
             raise UnknownCollection(name=collection)
         found = recognised(files, project)
         program = program_of(found.traces, collection)
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        evidence = [evidence_of(trace, program, at, acting().author) for trace in found.traces]
+        evidence = [evidence_of(trace, program, at, current_user().author) for trace in found.traces]
         config = settings_for(evidence, program.config)
         traces = {run_id_of(trace): trace for trace in found.traces}
         made = [decided(record, config) for record in evidence]
         made.sort(key=lambda record: (record.started_at, record.id))
         ordered = tuple(traces[record.id] for record in made)
         known = frozenset(self._store.configs([record.id for record in made]))
-        kept_from = set() if acting().reads_all else known
+        kept_from = set() if current_user().reads_all else known
         hidden = {run_id for run_id in kept_from if not may_read(self._store.load(run_id))}
         left_out = tuple(LeftOut("hidden", {"trace": traces[run_id].trace_id}) for run_id in sorted(hidden))
         if hidden and len(hidden) == len(made):
@@ -177,7 +177,7 @@ class Traces(Part):
     def _readable(self, run_ids: Sequence[str]) -> list[RunRecord]:
         records = [self._store.load(run_id) for run_id in run_ids]
         for record in records:
-            if not acting().may_read(record.collection, record.config.collection):
+            if not current_user().may_read(record.collection, record.config.collection):
                 raise UnknownRun(run=record.id)
         return records
 
@@ -198,7 +198,7 @@ class Traces(Part):
         store.save_query_set(QuerySet(name, tuple(cases), config.collection, origin=origin))
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         ids = tuple(case.id for case in cases)
-        batch = Batch(uuid.uuid4().hex, name, config, 1, at, ids, {}, {}, author=acting().author)
+        batch = Batch(uuid.uuid4().hex, name, config, 1, at, ids, {}, {}, author=current_user().author)
         store.add_batch(batch, cases, "")
         for case_id, record in newest.items():
             store.begin_case(batch.id, case_id, record.id)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter, propose, strategy_of
-from engine.builtin.wishes import wishes_in, without_wishes
+from engine.builtin.query_intents import intents_in, without_intents
 from engine.model.language import language_of, normalised_query
 from engine.model.values import PassageId
 from engine.roles import NearPassage, RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
@@ -44,7 +44,7 @@ def after(asked: RewriteRequest, proposal: RewriteProposal) -> RewriteRequest:
 def test_each_issue_is_answered_by_its_wish(question: str, code: str, wishes: tuple[str, ...]) -> None:
     """QL-04"""
     proposal = propose(request(question, code))
-    assert wishes_in(proposal.query) == wishes
+    assert intents_in(proposal.query) == wishes
     assert language_of(proposal.query) == language_of(question)
 
 
@@ -54,7 +54,7 @@ def test_low_relevance_is_answered_by_words_of_the_collection(question: str, wor
     proposal = propose(request(question, "low_relevance"))
     assert proposal.query.startswith(question)
     assert word in proposal.query
-    assert wishes_in(proposal.query) == ()
+    assert intents_in(proposal.query) == ()
     assert proposal.strategy == "sharper"
     assert word in proposal.reason
 
@@ -62,7 +62,7 @@ def test_low_relevance_is_answered_by_words_of_the_collection(question: str, wor
 def test_words_that_were_good_enough_are_searched_again() -> None:
     """QL-04"""
     proposal = propose(request("图论", "low_coverage", "too_few"))
-    assert without_wishes(proposal.query, "图论") == "图论"
+    assert without_intents(proposal.query, "图论") == "图论"
     assert proposal.strategy == "history+wider"
 
 
@@ -71,8 +71,8 @@ def test_wishes_and_words_of_the_rewrite_before_stay() -> None:
     asked = request("图论", *ALL)
     first = propose(asked)
     second = propose(replace(after(asked, first), issues=(RewriteIssue("low_relevance", "…"),)))
-    assert wishes_in(second.query) == ("history", "several", "wider")
-    assert set(first.keywords) <= set(without_wishes(second.query, "图论").split()) | {"图论"}
+    assert intents_in(second.query) == ("history", "several", "wider")
+    assert set(first.keywords) <= set(without_intents(second.query, "图论").split()) | {"图论"}
     assert normalised_query(second.query) != normalised_query(first.query)
 
 

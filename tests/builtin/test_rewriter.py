@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.builtin.reading import asking_clauses, other_names, read
+from engine.builtin.failure_analysis import asking_clauses, other_names, read
 from engine.builtin.rewriter import BuiltinRewriter, failure_of, proposals, propose, tried_queries
 from engine.builtin.terms import question_terms, terms
 from engine.model.language import normalised_query

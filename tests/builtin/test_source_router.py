@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.builtin.query_intents import INTENTS, about_weak_points, intents_in, with_intents, without_intents
 from engine.builtin.source_router import LEAST_SHARE, everywhere, honouring, routed
-from engine.builtin.wishes import WISHES, about_weak_points, wishes_in, with_wishes, without_wishes
 from engine.model.language import language_of
 from engine.model.values import SOURCE_KINDS, Routing, SourceKind
 from engine.roles import RoutingRequest
@@ -87,7 +87,7 @@ def test_every_kind_there_is_gets_a_share_and_the_order_of_the_router_stays(
 
 def test_what_a_rewrite_asks_for_is_added_up() -> None:
     """QL-03"""
-    found = routing("图论", with_wishes("图论 顶点", WISHES))
+    found = routing("图论", with_intents("图论 顶点", INTENTS))
     assert dict(found.shares) == pytest.approx({"vector": 1 / 3, "graph": 1 / 6, "temporal": 0.5})
     assert (found.wide, found.code, found.query, found.history_query) == (
         True,
@@ -107,19 +107,19 @@ def test_without_the_knowledge_base_what_there_is_is_searched() -> None:
 
 def test_a_routing_that_overlooks_a_wish_gets_it_from_the_built_in_one() -> None:
     """QL-03"""
-    request = RoutingRequest("logic", with_wishes("logic", WISHES), SOURCE_KINDS)
+    request = RoutingRequest("logic", with_intents("logic", INTENTS), SOURCE_KINDS)
     found = honouring(Routing("logic", {"vector": 1.0}), request)
     assert set(found.shares) == set(SOURCE_KINDS)
     assert sum(found.shares.values()) == pytest.approx(1)
     assert found.wide
     assert found.history_query == "logic weak points"
-    request = RoutingRequest("logic", with_wishes("logic", ["history"]), SOURCE_KINDS)
+    request = RoutingRequest("logic", with_intents("logic", ["history"]), SOURCE_KINDS)
     assert set(honouring(Routing("logic", {"graph": 1.0}), request).shares) == {"graph", "temporal"}
 
 
 def test_a_routing_that_honours_every_wish_keeps_its_shares() -> None:
     """QL-03"""
-    request = RoutingRequest("logic", with_wishes("logic", WISHES), SOURCE_KINDS)
+    request = RoutingRequest("logic", with_intents("logic", INTENTS), SOURCE_KINDS)
     own = Routing("logic", {"vector": 0.2, "temporal": 0.8}, wide=True)
     assert honouring(own, request).shares == own.shares
 
@@ -138,7 +138,7 @@ def test_a_routing_that_honours_every_wish_keeps_its_shares() -> None:
 )
 def test_wishes_are_found_in_other_words_too(text: str, wishes: tuple[str, ...]) -> None:
     """QL-03"""
-    assert wishes_in(text) == wishes
+    assert intents_in(text) == wishes
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_wishes_are_found_in_other_words_too(text: str, wishes: tuple[str, ...])
 )
 def test_what_is_left_without_wishes_is_the_subject(question: str, query: str, left: str) -> None:
     """QL-03"""
-    assert without_wishes(query, question) == left
+    assert without_intents(query, question) == left
 
 
 def test_a_text_about_weak_points_needs_no_more_words_for_it() -> None:
@@ -167,13 +167,13 @@ def test_a_text_about_weak_points_needs_no_more_words_for_it() -> None:
     assert about_weak_points("graphs") == "graphs weak points"
 
 
-@given(st.sampled_from(["图论 顶点", "graphs edges", "什么是 tree？", "insulin"]), st.sets(st.sampled_from(WISHES)))
+@given(st.sampled_from(["图论 顶点", "graphs edges", "什么是 tree？", "insulin"]), st.sets(st.sampled_from(INTENTS)))
 def test_wishes_written_are_read_again_and_taken_off_again(text: str, wishes: set[str]) -> None:
     """QL-03, QL-04"""
-    chosen = [wish for wish in WISHES if wish in wishes]
-    written = with_wishes(text, chosen)
-    assert list(wishes_in(written)) == chosen
-    assert without_wishes(written, "x") == text
+    chosen = [wish for wish in INTENTS if wish in wishes]
+    written = with_intents(text, chosen)
+    assert list(intents_in(written)) == chosen
+    assert without_intents(written, "x") == text
     assert language_of(written) == language_of(text)
 
 

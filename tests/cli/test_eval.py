@@ -12,10 +12,10 @@ import pytest
 
 from engine.cli.main import main
 from engine.errors import EvaluationError, InvalidConfig
-from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.bars import MEASURE_NAMES, bar_of, measure_of
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.command import read_config
+from engine.evaluation.concurrent_cases import RunsHere, ask_all
 from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
 from engine.records import BATCH

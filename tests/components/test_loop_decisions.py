@@ -11,8 +11,8 @@ from components.ask.decisions import followed_text
 from components.ask.figures import figures_of
 from components.ask.timeline import spans
 from components.common.i18n import Words, words_for
-from components.common.own import own_of
 from components.common.phrases import inequality_text, node_text, reason_text
+from components.common.workflow_view import view_of
 from engine.model.config import RunConfig, WorkflowName
 from engine.model.events import fold_all
 from engine.model.values import QUANTITIES, Comparison, Decision, Quantity, Reason, RunRecord, operands
@@ -148,5 +148,5 @@ def test_the_timeline_names_every_visit(name: str) -> None:
     ],
 )
 def test_the_extent_of_a_run_is_said_before_it(config: RunConfig, said: str) -> None:
-    assert own_of(config.workflow).extent(config, EN) == said
-    assert not any(part in own_of(config.workflow).extent(config, ZH) for part in ("rounds", "pass", "answers"))
+    assert view_of(config.workflow).extent(config, EN) == said
+    assert not any(part in view_of(config.workflow).extent(config, ZH) for part in ("rounds", "pass", "answers"))

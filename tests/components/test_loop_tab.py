@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import Words, words_for
 from components.common.markup import Node
-from components.common.own import own_of, why_nothing
 from components.common.phrases import suggestion_said
+from components.common.workflow_view import view_of, why_nothing
 from components.runs.report import safe_text
 from components.workflows.quality_chart import ISSUES, issue_inequality
 from components.workflows.scores import score_text
@@ -46,7 +46,7 @@ RECORDS = (
 
 
 def text_of(record: RunRecord, words: Words = EN) -> str:
-    return "\n".join(item.text for item in own_of(record.workflow).evidence(record, words))
+    return "\n".join(item.text for item in view_of(record.workflow).evidence(record, words))
 
 
 def found(record: RunRecord, tag: str = "", look: str = "") -> list[Node]:
@@ -57,7 +57,7 @@ def found(record: RunRecord, tag: str = "", look: str = "") -> list[Node]:
         fits = item.tag == (tag or item.tag) and look in [*item.attrs.get("class", "").split(), ""]
         return [item, *below] if fits else below
 
-    return [one for item in own_of(record.workflow).evidence(record, EN) for one in walk(item)]
+    return [one for item in view_of(record.workflow).evidence(record, EN) for one in walk(item)]
 
 
 # -- quality-control loop -------------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_every_state_draws_in_both_languages_without_an_unfilled_place(record: R
 
 def test_other_workflows_have_no_such_tab() -> None:
     name = sample_record().workflow
-    assert own_of(name).evidence(sample_record(), EN) == []
+    assert view_of(name).evidence(sample_record(), EN) == []
     assert not workflow(name).tab
 
 
@@ -338,13 +338,13 @@ def drawn(name: str, language: str) -> AppTest:
         from components.ask.passages import passages_table
         from components.ask.rewrites import rewrite_history
         from components.common.i18n import words_for
-        from components.common.own import own_of
+        from components.common.workflow_view import view_of
         from tests.components import loop_runs
 
         words = words_for("zh" if language == "zh" else "en")
         record = getattr(loop_runs, name)()
         answer_card(record, words, key="answer")
-        own_of(record.workflow).tab(record, words, key="loop", read=lambda ids: ())
+        view_of(record.workflow).tab(record, words, key="loop", read=lambda ids: ())
         passages_table(record, words, key="passages")
         rewrite_history(record, words, key="rewrites")
 

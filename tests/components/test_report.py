@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
-from components.common.own import own_of
 from components.common.phrases import OUTCOMES
+from components.common.workflow_view import view_of
 from components.runs.report import html_of, report_html, safe_text
 from components.runs.report_charts import ReportMap
 from engine.evaluation.values import AnswerJudgement, RunAnswer
@@ -235,7 +235,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
     assert "button" not in read.tags
     # The same words as in the tab, no matter what else stands between them.
     shown = set(" ".join(read.texts).split())
-    assert all(set(tree.text.split()) <= shown for tree in own_of(record.workflow).evidence(record, words))
+    assert all(set(tree.text.split()) <= shown for tree in view_of(record.workflow).evidence(record, words))
 
 
 def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:

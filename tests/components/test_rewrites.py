@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from components.ask.rewrites import ISSUE_NAMES, WISH_NAMES, Change, issues_answered, rewrite_why, word_diff
 from components.common.i18n import words_for
 from engine.builtin.quality_rewriter import SHARPER
-from engine.builtin.wishes import WISHES
+from engine.builtin.query_intents import INTENTS
 from engine.model.config import RoleModel, RoleModels
 from engine.model.values import QualityIssueCode, Rewrite, Routing
 from engine.samples.demos import demo_record
@@ -100,7 +100,7 @@ def test_an_initial_rewrite_says_whether_it_changed_the_question() -> None:
 
 
 def test_every_wish_and_issue_of_the_quality_loop_has_words() -> None:
-    codes = [*WISHES, SHARPER]
+    codes = [*INTENTS, SHARPER]
     assert set(codes) <= WISH_NAMES.keys()
     assert set(get_args(QualityIssueCode)) <= ISSUE_NAMES.keys()
 

@@ -12,7 +12,7 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
 from components.system.models import chats, provider_row, short_digest
 from components.system.ways import Snippet, Way, way_cards
-from engine.model.host import Health, PartHealth, PartName, Provider
+from engine.model.system import Health, PartHealth, PartName, Provider
 from pages.parts.system.health import judged, part_facts, part_title, verdict, worst
 from pages.parts.system.tables import settings_found
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, FakeHost, sound_parts

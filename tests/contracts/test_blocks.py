@@ -13,7 +13,7 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.errors import FieldTooLong, StoreError
 from engine.knowledge.ingest import IngestItem, IngestReport, ingest
 from engine.knowledge.journal import Entry, Journal
-from engine.knowledge.pace import Pace
+from engine.knowledge.progress import Pace
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import Into
 from engine.roles import StoredPassage, Vector

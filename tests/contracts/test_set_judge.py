@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from engine.builtin.together import WordSetJudge
-from engine.llm.together import ChatSetJudge
+from engine.builtin.sufficiency import WordSetJudge
+from engine.llm.sufficiency import ChatSetJudge
 from engine.model.values import Passage, PassageId, SetVerdict
 from engine.roles import SetJudge
 from tests.contracts.chat_models import ollama

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.values import AnswerJudgement

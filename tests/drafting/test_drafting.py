@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from engine.cli.main import main
 from engine.database.base import Database
 from engine.database.tables import DRAFTS, Part
-from engine.drafting.making import Step, spread_over
+from engine.drafting.drafting import Step, spread_over
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine

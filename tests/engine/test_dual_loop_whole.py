@@ -6,13 +6,13 @@ import pytest
 
 from engine.builtin.direct import without_markers
 from engine.engine import Engine
-from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.cases import Case
+from engine.evaluation.concurrent_cases import RunsHere, ask_all
 from engine.model.config import RoleModel, RoleModels
 from engine.model.language import sentences
 from engine.model.values import RunRecord
 from engine.records.codec import record_from_dict
-from pages.parts.runs.together import start_all
+from pages.parts.runs.run_columns import start_all
 from tests.support.dual_fakes import dual
 from tests.support.fakes import path
 from tests.support.ollama_stand_in import OllamaStandIn, Reply

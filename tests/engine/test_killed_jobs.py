@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.drafting.making import Step
+from engine.drafting.drafting import Step
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft
 from engine.engine import Engine
@@ -21,10 +21,10 @@ from engine.knowledge.ingest import IngestItem
 from engine.library.values import Job, JobStatus
 from engine.settings import Settings
 from tests.drafting.documents import ITEMS, asked_of
-from tests.host.hosting import until
 from tests.support.forks import killed_at_the_end
 from tests.support.gates import PATIENCE_S
 from tests.support.ollama_stand_in import Gate, OllamaStandIn, Slow
+from tests.system.hosting import until
 
 MANY = tuple(
     IngestItem(f"{name}.md", data="".join(f"## {name} {n}\n\nNumber {n}.\n\n" for n in range(150)).encode())

@@ -13,9 +13,9 @@ from engine.cli import main as cli
 from engine.errors import InvalidSettings
 from engine.evaluation.command import read_config
 from engine.evaluation.settings_out import as_json, as_toml
-from engine.host.setting_values import setting_values
 from engine.model.config import WORKFLOWS, Defaults, RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
+from engine.system.setting_values import setting_values
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.api.served import ADDRESS, app_of, engine_of

@@ -13,8 +13,8 @@ from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
-from tests.host.hosting import until
 from tests.support.openai_stand_in import Hangs, OpenAIStandIn, Status
+from tests.system.hosting import until
 
 MODEL = RoleModel("openai:local-model")
 ON_OPENAI = RunConfig(top_k=3, models=RoleModels(grader=MODEL, rewriter=MODEL, generator=MODEL))

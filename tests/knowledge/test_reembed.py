@@ -13,7 +13,7 @@ import pytest
 
 from engine.errors import StoreError, TextTooLong, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.pace import Progress
+from engine.knowledge.progress import Progress
 from engine.knowledge.reembed import reembed
 from engine.knowledge.summarise import summaries_of
 from engine.model.values import SAMPLE_COLLECTION, Account, PassageId, SourceNote

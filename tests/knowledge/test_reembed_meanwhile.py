@@ -11,7 +11,7 @@ import pytest
 from engine.errors import StoreError
 from engine.knowledge.journal import Journal
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.pace import Progress
+from engine.knowledge.progress import Progress
 from engine.knowledge.reembed import reembed
 from tests.contracts.stores import Case, axes, passage
 from tests.knowledge.test_reembed import CountingEmbedder, OneStore

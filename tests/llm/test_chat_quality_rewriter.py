@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.builtin.wishes import wishes_in
+from engine.builtin.query_intents import intents_in
 from engine.errors import UnreadableReply
 from engine.llm.quality_rewriter import ChatQualityRewriter, quality_rewriter_messages
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -59,7 +59,7 @@ def test_a_wish_that_the_model_left_out_is_put_behind_its_query(server: OllamaSt
     server.script("chat", rewritten("图论 顶点 边，请扩大查询范围"))
     proposal = rewrite(server)
     assert proposal.query.startswith("图论 顶点 边，请扩大查询范围")
-    assert wishes_in(proposal.query) == ("history", "wider")
+    assert intents_in(proposal.query) == ("history", "wider")
 
 
 def test_the_temperature_is_the_role_s_own_and_warm_by_default(server: OllamaStandIn) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from engine.llm.pace import LONGEST_S, LearningLane, Patience
+from engine.llm.adaptive_concurrency import LONGEST_S, LearningLane, Patience
 
 
 @dataclass

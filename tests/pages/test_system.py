@@ -12,7 +12,7 @@ from components.common.i18n import UiLanguage, words_for
 from components.system.models import _FIRST, ModelEvent
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
-from engine.model.host import ModelTrial, PartHealth
+from engine.model.system import ModelTrial, PartHealth
 from pages.parts.system import health as system_hint
 from pages.parts.system import models as system_models
 from tests.pages.driving import button, given, inline, opened, setting, visible

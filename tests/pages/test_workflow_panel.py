@@ -192,8 +192,8 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
 
     def page(top_k: int, kinds: object) -> None:
         from components.common.i18n import words_for
-        from components.common.own import Machine
         from components.common.panel import OllamaNote, Surroundings, config_panel, want_settings
+        from components.common.workflow_view import Machine
         from engine.model.config import WORKFLOWS, RunConfig
 
         want_settings(RunConfig(workflow="quality_loop", top_k=top_k))

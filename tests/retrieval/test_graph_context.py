@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.builtin.given import graph_text, table_text
+from engine.builtin.context_text import graph_text, table_text
 from engine.model.config import RunConfig
 from engine.model.values import (
     Attachment,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from engine.errors import HostError, WorkbenchError
-from engine.model.host import (
+from engine.model.system import (
     ModelDetails,
     ModelTrial,
     OfferedModels,
@@ -37,7 +37,7 @@ def sound_parts() -> tuple[PartHealth, ...]:
 
 @dataclass(slots=True)
 class FakeHost:
-    """Stands in for :class:`engine.host.host.Host`; jobs end when a test says so."""
+    """Stands in for :class:`engine.system.host.Host`; jobs end when a test says so."""
 
     parts: tuple[PartHealth, ...] = field(default_factory=sound_parts)
     installed: tuple[ModelDetails, ...] = ()

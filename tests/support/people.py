@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from engine.engine import Engine
 from engine.people import Person
-from engine.people.acting import require_sign_in
+from engine.people.current_user import require_sign_in
 
 VIEWER = Person("vera@example.org", "Vera", "viewer")
 EDITOR = Person("edith@example.org", "Edith", "editor")

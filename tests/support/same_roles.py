@@ -11,7 +11,7 @@ from engine.model.values import Passage, PassageId
 from engine.retrieval.search import CollectionRetriever
 from engine.running.resources import Resources
 from engine.settings import Settings
-from engine.workflows.given import Given
+from engine.workflows.run_resources import RunResources
 
 
 class SameRoles(Resources):
@@ -31,7 +31,7 @@ class SameRoles(Resources):
             self._made[wanted] = await super().roles(config)
         return self._made[wanted]
 
-    def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:
+    def _given(self, config: RunConfig, retriever: CollectionRetriever) -> RunResources:
         return super()._given(config, cast(CollectionRetriever, _Remembered(retriever)))
 
 

@@ -21,8 +21,8 @@ from engine.retrieval.graph_options import GraphOptions
 from engine.roles import Grader, Reranker
 from engine.running.resources import PROMPTS
 from engine.settings import Settings
-from engine.workflows.given import Given
-from engine.workflows.graph_hybrid.making import reranker_of
+from engine.workflows.graph_hybrid.build_roles import reranker_of
+from engine.workflows.run_resources import RunResources
 from tests.components.graph_events import LISTS, QUESTION, GraphResources, events_of, graph_config
 from tests.contracts.chat_models import settings as stand_in_settings
 from tests.support.fakes import FakeGrader
@@ -43,7 +43,7 @@ class Reranking(GraphResources):
 
 def reranker_for(config: RunConfig, settings: Settings, grader: Grader) -> Reranker:
     """The reranker that a config names; nothing else of a run is needed for it."""
-    return reranker_of(Given(config, settings, *([cast(Any, None)] * 3)), grader)
+    return reranker_of(RunResources(config, settings, *([cast(Any, None)] * 3)), grader)
 
 
 def run(model: RoleModel, settings: Settings, **changes: Any) -> RunRecord:

@@ -17,7 +17,7 @@ from engine.flow.graph import graph_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import Fused, Reranked, Routed, RunFinished, Warned, fold_all
 from engine.model.values import SOURCE_KINDS, Routing
-from engine.workflows.quality_loop.making import warned_of_bar
+from engine.workflows.quality_loop.build_roles import warned_of_bar
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.workflow import QualityState
 from tests.support.fakes import FakeGrader, FakeRewriter, path

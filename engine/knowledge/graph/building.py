@@ -19,7 +19,7 @@ from engine.builtin.extractor import summary_of
 from engine.errors import JobError
 from engine.knowledge.graph.communities import communities_of
 from engine.knowledge.kept_replies import KeptReplies
-from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, Rate
+from engine.knowledge.progress import NOTHING, GraphCounts, IngestReport, Progress, Rate
 from engine.knowledge.source_writing import wholly
 from engine.model.config import BUILTIN
 from engine.model.values import Community, Entity, PassageId, Relationship

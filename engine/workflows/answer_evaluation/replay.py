@@ -13,7 +13,7 @@ from engine.errors import ModelError
 from engine.flow.context import Roles
 from engine.model.cost import Cost
 from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
-from engine.replay.course import Course, Driver, Unrecorded, decisions_of
+from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
 from engine.replay.recorded import NO_LIMIT, Evidence, same_context
 from engine.replay.replay import Replay
 from engine.replay.values import Gap
@@ -33,14 +33,14 @@ class AnswersReplay(Replay):
         writer = _RecordedWriter(self.evidence, self.driver)
         return replace(super().roles(), own=AnswerRoles(writer, writer, _observe))
 
-    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
+    def rest(self, picture: RunRecord, course: ReplayPath, gap: Gap) -> Cost:
         """Return the worst cost of what is left; after an answer, every one left is written and evaluated."""
         if picture.context is None:
             return super().rest(picture, course, gap)
         prices = self.evidence.prices
         return (prices.generation + prices.evaluation) * max(0, gener_epoch(self.config) - course.answers)
 
-    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+    def check(self, course: ReplayPath, name: str, before: ReplayPath) -> Unrecorded | None:
         if name != NODE:
             return super().check(course, name, before)
         decision, visit = decisions_of(course)[-1], course.visits[NODE]
@@ -51,7 +51,7 @@ class AnswersReplay(Replay):
         missing = prices.generation if course.state["writer_failed"] else prices.evaluation
         return Unrecorded("time", missing, Cost(), undecided=True)
 
-    def _late(self, course: Course, decision: Decision, recorded: Decision) -> bool:
+    def _late(self, course: ReplayPath, decision: Decision, recorded: Decision) -> bool:
         """Return whether the clock might have decided otherwise about an answer."""
         budget_s = self.config.budget_s
         ended_s = self.evidence.clock.visit_ended_s(NODE, course.visits[NODE])
@@ -62,7 +62,7 @@ class AnswersReplay(Replay):
         return decision.reason not in _SETTLED and decision.reason != recorded.reason
 
 
-def all_as_recorded(course: Course, record: RunRecord) -> bool:
+def all_as_recorded(course: ReplayPath, record: RunRecord) -> bool:
     """Return whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
     return course.as_recorded and len(course.rounds) == len(record.rounds)
 
@@ -104,7 +104,7 @@ class _RecordedWriter:
         course.cost = course.cost + prices.generation
         raise ModelError.restored("The recorded revision came to nothing.", "")
 
-    def _revised_the_same(self, number: int, course: Course) -> bool:
+    def _revised_the_same(self, number: int, course: ReplayPath) -> bool:
         """Return whether the answer before was the recorded one, and had the same verdict."""
         former = self._evidence.record.drafts[number - 1] if number else None
         state = course.state
@@ -127,7 +127,7 @@ class _RecordedWriter:
         course.cost = course.cost + price
         return draft.evaluation
 
-    def _gap(self, draft: Draft, course: Course) -> Gap | None:
+    def _gap(self, draft: Draft, course: ReplayPath) -> Gap | None:
         """Explain why this answer's evaluation is unknown."""
         evidence, record = self._evidence, self._evidence.record
         if evidence.clock.decision_of_visit(NODE, draft.index + 1) is None:

@@ -128,7 +128,7 @@ WORKFLOW = Workflow(
     ),
     initial_state=initial_state,
     ending=ending,
-    make_roles=later("engine.workflows.answer_evaluation.making:answer_roles"),
+    make_roles=later("engine.workflows.answer_evaluation.build_roles:answer_roles"),
     prompts={"generator": "engine.llm.writer_prompts:WRITER_PROMPT_VERSION"},
     replay=later("engine.workflows.answer_evaluation.replay:AnswersReplay"),
     most_answers=gener_epoch,

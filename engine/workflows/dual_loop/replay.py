@@ -27,7 +27,7 @@ from engine.model.values import (
     Strategy,
     TriedRoute,
 )
-from engine.replay.course import Course, Driver, Unrecorded, decisions_of
+from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
 from engine.replay.recorded import (
     NO_LIMIT,
     Evidence,
@@ -116,7 +116,7 @@ class DualReplay(Replay):
             ),
         )
 
-    def settle(self, name: str, course: Course) -> None:
+    def restore_recorded(self, name: str, course: ReplayPath) -> None:
         recall = self.record.recall
         if name == "retrieve_memory" and recall is not None and not course.state["recall"].off:
             now = course.state["recall"]
@@ -125,13 +125,13 @@ class DualReplay(Replay):
         if name == _SEARCH and self.web_unknown and self._nothing_found(course):
             raise Unrecorded("web", self.evidence.prices.round(self.config))
 
-    def _nothing_found(self, course: Course) -> bool:
+    def _nothing_found(self, course: ReplayPath) -> bool:
         """Return whether the newest search was made, was not of the web, and kept nothing."""
         current, tried = course.rounds[-1], course.state["tried_routes"]
         searched = [item for item in tried if (item.strategy, item.attempt) == (current.strategy, current.attempt)]
         return current.strategy != WEB and bool(searched) and searched[-1].status == "nothing_found"
 
-    def compare(self, course: Course) -> None:
+    def compare(self, course: ReplayPath) -> None:
         for place in range(course.compared + 1, len(course.rounds) - 1):
             # Nothing was kept, so nothing was decided: it is the recorded round where that kept nothing too.
             recorded = self.evidence.round(source_of(course, place))
@@ -142,7 +142,7 @@ class DualReplay(Replay):
             course.as_recorded = False
         super().compare(course)
 
-    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+    def check(self, course: ReplayPath, name: str, before: ReplayPath) -> Unrecorded | None:
         if len(decisions_of(course)) == len(decisions_of(before)):
             return None
         decision, prices = decisions_of(course)[-1], self.evidence.prices
@@ -158,7 +158,7 @@ class DualReplay(Replay):
             return Unrecorded("web", prices.round(self.config), undecided=True)
         return self._unsaid(course, decision)
 
-    def _late_documents(self, course: Course, decision: Decision) -> bool:
+    def _late_documents(self, course: ReplayPath, decision: Decision) -> bool:
         """Return whether the clock, which no replay can turn back, might have decided otherwise about a round."""
         index, clock = source_of(course), self.evidence.clock
         recorded, found = clock.decision(index), self.record.rounds[index]
@@ -172,7 +172,7 @@ class DualReplay(Replay):
         same = recorded is not None and recorded.reason == decision.reason
         return not (same and course.as_recorded and self._same_budget())
 
-    def _late_answer(self, course: Course, decision: Decision) -> bool:
+    def _late_answer(self, course: ReplayPath, decision: Decision) -> bool:
         visit = course.visits[ANSWER]
         recorded = self.evidence.clock.decision_of_visit(ANSWER, visit)
         assert recorded is not None
@@ -182,7 +182,7 @@ class DualReplay(Replay):
             return False
         return not (recorded.reason == decision.reason and self.as_recorded(course) and self._same_budget())
 
-    def _unsaid(self, course: Course, decision: Decision) -> Unrecorded | None:
+    def _unsaid(self, course: ReplayPath, decision: Decision) -> Unrecorded | None:
         """A refusal says how many passages were read, those below the gates included: were they?"""
         ended = decision.route == "end" and decision.reason != "grader_failed"
         if not ended or course.state["response"] in {item.text for item in course.state["drafts"]}:
@@ -195,7 +195,7 @@ class DualReplay(Replay):
         unknown = bool(course.probed) or self._below_the_record(course) > 0
         return Unrecorded("verdicts", missing, path_known=True) if unknown else None
 
-    def _below_the_record(self, course: Course) -> int:
+    def _below_the_record(self, course: ReplayPath) -> int:
         """Passages below the recorded depth that a deeper search would have judged too."""
         depth, deeper = self.record.config.fetch_k, self.config.fetch_k
         if not self.config.grade_probe or deeper <= depth:
@@ -203,11 +203,11 @@ class DualReplay(Replay):
         known = [sum(not is_unseen(i.passage.id) for i in item.candidates) for item in course.rounds if item.searched]
         return sum(deeper - depth for count in known if count >= depth)
 
-    def as_recorded(self, course: Course) -> bool:
+    def as_recorded(self, course: ReplayPath) -> bool:
         """Return whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
         return course.as_recorded and len(course.rounds) == len(self.rounds_until(course))
 
-    def rounds_until(self, course: Course) -> list[Round]:
+    def rounds_until(self, course: ReplayPath) -> list[Round]:
         """Return the rounds searched before the answer of this pass was written."""
         return [item for item in self.record.rounds if item.attempt <= course.state["correction_attempts"]]
 
@@ -217,7 +217,7 @@ class DualReplay(Replay):
     def context_known(self, gap: Gap) -> bool:
         return gap in ("answer", "evaluation")
 
-    def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
+    def rest(self, picture: RunRecord, course: ReplayPath, gap: Gap) -> Cost:
         """Return the worst cost of what is left: every search, answer and pass."""
         prices, corrections = self.evidence.prices, course.state.get("correction_attempts", 0)
         rest = passes(prices, self.config, max(0, dual_options(self.config).max_corrections - corrections))
@@ -271,7 +271,7 @@ class _DualClock(ReplayClock):
         super().__init__(evidence, driver)
         self._searches = searches
 
-    def over(self, course: Course) -> bool:
+    def over(self, course: ReplayPath) -> bool:
         state = course.state
         strategy: Strategy = WEB if course.opening else state["route"]
         own = self._searches.round_of(strategy, state["updated_query"], state["correction_attempts"])
@@ -364,13 +364,13 @@ class _RecordedDualRewriter(RecordedRewriter):
 
     counted = False
 
-    def made(self, course: Course) -> Rewrite | None:
+    def made(self, course: ReplayPath) -> Rewrite | None:
         wanted = not course.state["drafts"]
         found = [item for item in self._evidence.record.rewrites if item.initial == wanted]
         place = 0 if wanted else course.state["correction_attempts"]
         return found[place] if place < len(found) else None
 
-    def gap(self, made: Rewrite | None, request: RewriteRequest, course: Course) -> Gap | None:
+    def gap(self, made: Rewrite | None, request: RewriteRequest, course: ReplayPath) -> Gap | None:
         if made is None:
             return "unrecorded"
         other = bool(course.state["drafts"]) and request.digest() != made.input_hash
@@ -410,13 +410,13 @@ class _RecordedAnswers:
             return self._none(course)
         return self._give(draft, course)
 
-    def _draft(self, course: Course) -> Draft | None:
+    def _draft(self, course: ReplayPath) -> Draft | None:
         """The answer of this number, where the same pass wrote it."""
         number, drafts = len(course.state["drafts"]), self._replay.record.drafts
         found = drafts[number] if number < len(drafts) else None
         return found if found is not None and found.attempt == course.state["correction_attempts"] else None
 
-    def _none(self, course: Course) -> str:
+    def _none(self, course: ReplayPath) -> str:
         judged = self._replay.evidence.clock.decision_of_visit(ANSWER, course.visits.get(ANSWER, 0) + 1)
         if course.live or not course.state["drafts"] or judged is None:
             raise Unrecorded("unrecorded", self._writing)
@@ -424,7 +424,7 @@ class _RecordedAnswers:
         course.cost = course.cost + self._replay.evidence.prices.generation
         raise ModelError.restored("The recorded answer came to nothing.", "")
 
-    def _give(self, draft: Draft, course: Course) -> str:
+    def _give(self, draft: Draft, course: ReplayPath) -> str:
         course.cost = course.cost + self._replay.evidence.prices.generation
         course.answers += 1
         return draft.text

@@ -28,7 +28,7 @@ from engine.model.values import (
     Verdict,
     lists_of_mode,
 )
-from engine.replay.course import Course, End, Unrecorded
+from engine.replay.course import End, ReplayPath, Unrecorded
 from engine.replay.recorded import RecordedGenerator
 from engine.replay.replay import Replay, retrieval_differs
 from engine.replay.values import Gap
@@ -232,7 +232,7 @@ class _RecordedGraphGenerator(RecordedGenerator):
         """Small talk or mode ``bypass``."""
         return self._alone(trace, same=True)
 
-    def same_input(self, course: Course) -> bool:
+    def same_input(self, course: ReplayPath) -> bool:
         replay = self._replay
         return super().same_input(course) and replay.same_shape() and replay.same_graph(course.rounds)
 

@@ -163,7 +163,7 @@ WORKFLOW = Workflow(
     ),
     most_calls=most_calls,
     ending=ending,
-    make_roles=later("engine.workflows.graph_hybrid.making:graph_roles"),
+    make_roles=later("engine.workflows.graph_hybrid.build_roles:graph_roles"),
     prompts={
         "router": "engine.llm.query_analyst:QUERY_ANALYST_PROMPT_VERSION",
         "generator": "engine.llm.prompts:GRAPH_GENERATOR_PROMPT_VERSION",

@@ -10,7 +10,7 @@ from engine.flow.context import Retrieval, Roles
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Passage, Round, Routing, SourceKind
-from engine.replay.course import Course, Driver, Unrecorded
+from engine.replay.course import Driver, ReplayPath, Unrecorded
 from engine.replay.recorded import Evidence, is_unseen, undecided, unseen
 from engine.replay.replay import Replay
 from engine.replay.values import Gap
@@ -35,7 +35,7 @@ class QualityReplay(Replay):
     def deadline_s(self, config: RunConfig) -> float:
         return deadline_s(config)
 
-    def settle(self, name: str, course: Course) -> None:
+    def restore_recorded(self, name: str, course: ReplayPath) -> None:
         recorded = self.evidence.round(len(course.rounds))
         if name == "question_router" and recorded is not None and recorded.routing is not None:
             # As it was searched: shares are not made even a second time.
@@ -44,7 +44,7 @@ class QualityReplay(Replay):
         if name == "fuse" and course.rounds[-1].searched:
             self._seen(course)
 
-    def _seen(self, course: Course) -> None:
+    def _seen(self, course: ReplayPath) -> None:
         """Raise where passages below a list might be kept, for they change how many places every kind has."""
         current, place = course.rounds[-1], len(course.rounds) - 1
         recorded = self.evidence.record.rounds[place]
@@ -73,7 +73,7 @@ class QualityReplay(Replay):
             count += max(0, wanted - len(items)) if cut_off else 0
         return min(count, top_k)
 
-    def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
+    def check(self, course: ReplayPath, name: str, before: ReplayPath) -> Unrecorded | None:
         late = self.evidence.clock.answered_s() > self.config.budget_s != self.record.config.budget_s
         if name == "generate" and course.stands and late:
             # The answer has no time of its own here: it would have come too late.

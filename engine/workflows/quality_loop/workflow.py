@@ -155,12 +155,12 @@ WORKFLOW = Workflow(
     initial_state=initial_state,
     most_calls=most_calls,
     ending=ending,
-    make_roles=later("engine.workflows.quality_loop.making:quality_roles"),
+    make_roles=later("engine.workflows.quality_loop.build_roles:quality_roles"),
     prompts={
         "router": "engine.llm.source_router:SOURCE_ROUTER_PROMPT_VERSION",
         "rewriter": "engine.llm.quality_rewriter:QUALITY_REWRITER_PROMPT_VERSION",
     },
     replay=later("engine.workflows.quality_loop.replay:QualityReplay"),
     numbers_tried=("similarity_threshold", "top_k", "max_rewrites", "min_confidence"),
-    warnings_before=later("engine.workflows.quality_loop.making:warned_of_bar"),
+    warnings_before=later("engine.workflows.quality_loop.build_roles:warned_of_bar"),
 )

@@ -21,7 +21,7 @@ from engine.engine import Engine
 from engine.errors import AttachmentError, InvalidConfig
 from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.model.values import Attachment, Fault, RunRecord
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 
 _LIST = "attached"
 _UPLOADS = "attach_uploads"
@@ -222,7 +222,7 @@ def _begun(engine: Engine, config: RunConfig, name: str, data: bytes, question: 
         return Read(attachment, thumbnail(name, data) if attachment.kind == "image" else b"")
 
     def begin() -> Future[Read]:
-        return _pool.submit(carried(read))
+        return _pool.submit(with_current_user(read))
 
     return Attached(name, begin(), begin)
 

@@ -27,11 +27,11 @@ from components.ask.what_if_text import BROKEN
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine
-from components.common.own import own_of
 from components.common.panel import want_settings
 from components.common.phrases import node_text
 from components.common.run_settings import differing
 from components.common.url_state import base_path
+from components.common.workflow_view import view_of
 from components.labels import choices_of
 from components.picture.export import decision_path_dot, workflow_svg
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
@@ -42,7 +42,7 @@ from engine.flow.flow import Tab
 from engine.messages import N_
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
-from engine.people import acting
+from engine.people import current_user
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
 from pages.parts.ask.fork import fork_panel_of
@@ -233,7 +233,7 @@ def tabs(
     if "loop" in by_name and by_name["loop"].open:
         with by_name["loop"]:
             read = partial(engine.graphs.passages, record.config.collection)
-            pressed = own_of(record.workflow).tab(record, words, key="own_tab", read=read)
+            pressed = view_of(record.workflow).tab(record, words, key="own_tab", read=read)
         if pressed is not None:
             # The tabs are drawn already: another one can only be opened by the next run.
             st.session_state["cited_elsewhere"] = pressed
@@ -285,7 +285,7 @@ def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
 def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
     """The reader's own judgements for this question; None where they cannot be kept."""
     try:
-        found, me = engine.evaluation.labels(record.question), acting().author
+        found, me = engine.evaluation.labels(record.question), current_user().author
         return {item.passage_id: item.relevant for item in found if item.judge in ("", me)}
     except WorkbenchError:
         return None

@@ -33,7 +33,7 @@ from engine.replay import CallsNeeded
 from engine.replay.difference import RoundPair, RunDifference, difference
 from engine.replay.fork import fork_price, takes_query, visit_of
 from pages.parts.ask.what_if import tried
-from pages.parts.common.presses import attempt
+from pages.parts.common.actions import run_action
 from pages.parts.common.rights import may
 
 _COMPLETE = ("answered", "answered_forced", "answered_unverified", "abstained", "fallback")
@@ -178,7 +178,7 @@ def _go(engine: Engine, record: RunRecord, wanted: _Wanted) -> None:
         )
         st.session_state.pop("fork_verdicts", None)
 
-    attempt("ask", fork)
+    run_action("ask", fork)
     st.rerun()
 
 

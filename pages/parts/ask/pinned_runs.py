@@ -19,7 +19,7 @@ from engine.model.values import RunId, RunRecord
 from engine.records import PINNED
 from engine.replay.pinned import Direction, PinnedChange, PinnedEffect, pinned_effect
 from engine.replay.settings import COLUMNS
-from pages.parts.common.remembered import remembered
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.stored_runs import finished_record
 
 _MOST = 30
@@ -76,7 +76,7 @@ def effect_on_pinned(engine: Engine, old: RunConfig, new: RunConfig, *, name: st
         records = [item for item in found if item is not None and item.workflow == old.workflow]
         return pinned_effect(records, lambda item: decided_by(old, item), lambda item: decided_by(new, item))
 
-    effect: PinnedEffect = remembered(f"pinned_{name}", (pinned, old, new), worked_out)
+    effect: PinnedEffect = cached_in_session(f"pinned_{name}", (pinned, old, new), worked_out)
     return effect if effect.total else None
 
 

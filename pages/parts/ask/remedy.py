@@ -24,9 +24,9 @@ from engine.replay.decision_boundaries import DecisionBoundary, remedy
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.pinned import PinnedEffect
 from pages.parts.ask.pinned_runs import ALL_UNKNOWN, effect_on_pinned
-from pages.parts.common.presses import attempt
-from pages.parts.common.remembered import remembered
+from pages.parts.common.actions import run_action
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.views import aim_at
 
 _MOST_READERS = 2
@@ -44,7 +44,7 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
         return remedy(record, record.config, met, answerable=answerable)
 
     asked = (record.id, record.last_seq, tuple(sorted((met or {}).items())), answerable)
-    change = remembered("remedy", asked, mend)
+    change = cached_in_session("remedy", asked, mend)
     effect = None
     if change is not None:
         changes: dict[str, Any] = {change.name: change.value_to}
@@ -87,7 +87,7 @@ def _act(engine: Engine, record: RunRecord, pressed: str) -> None:
         st.rerun()
     if pressed == "judge":
         probing = replace(record.config, grade_probe=True)
-        if attempt("ask", lambda: engine.fork(record, probing), into="run"):
+        if run_action("ask", lambda: engine.fork(record, probing), into="run"):
             want_settings({"grade_probe": True})
         st.rerun()
     if pressed == "models":

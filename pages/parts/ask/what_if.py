@@ -41,8 +41,8 @@ from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
 from pages.parts.ask.pinned_runs import effect_on_pinned, pin, pin_button, pinned_ids, pinned_nodes
 from pages.parts.ask.what_if_map import map_panel
-from pages.parts.common.presses import attempt
-from pages.parts.common.remembered import remembered
+from pages.parts.common.actions import run_action
+from pages.parts.common.session_cache import cached_in_session
 
 _HINT = {
     "verdicts": N_("A run with “Grade all candidates” (More settings) records these verdicts too."),
@@ -86,7 +86,7 @@ def act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None
         case "fork":
             _begin(lambda: engine.fork(record, found.config))
         case "pin" | "unpin":
-            attempt("ask", lambda: pin(engine, record.id, pinned=pressed == "pin"))
+            run_action("ask", lambda: pin(engine, record.id, pinned=pressed == "pin"))
             st.rerun()
         case str() if pressed.startswith("run:"):
             st.session_state["run"] = pressed.removeprefix("run:")
@@ -135,7 +135,7 @@ def replayed(record: RunRecord) -> RunRecord:
 
 def table_of(record: RunRecord) -> RunTable:
     """The evidence of a finished run as numbers, made once for all its sliders."""
-    return remembered("table", (record.id, record.last_seq), lambda: run_table(replayed(record)))
+    return cached_in_session("table", (record.id, record.last_seq), lambda: run_table(replayed(record)))
 
 
 def _sweep(record: RunRecord, config: RunConfig) -> Sweep | None:
@@ -143,7 +143,7 @@ def _sweep(record: RunRecord, config: RunConfig) -> Sweep | None:
     table = table_of(record)
     if not at_once(table, config):
         return None
-    return remembered("sweep", (record.id, record.last_seq, config), lambda: Sweep(table, config))
+    return cached_in_session("sweep", (record.id, record.last_seq, config), lambda: Sweep(table, config))
 
 
 def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, StableRange]:
@@ -168,7 +168,7 @@ def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> li
 
 def _begin(begin: Callable[[], RunId]) -> None:
     """Start a run and open it; a failure to start is shown next to the question."""
-    attempt("ask", begin, into="run")
+    run_action("ask", begin, into="run")
     st.rerun()
 
 

@@ -22,7 +22,7 @@ from engine.replay.grid import at_once
 from engine.replay.lines import numbers_of
 from engine.replay.settings import Column
 from engine.replay.table import RunTable
-from pages.parts.common.remembered import is_remembered, remembered
+from pages.parts.common.session_cache import cached_in_session, is_cached
 
 _AXES = "map_axes"
 _LETTER = 0.016
@@ -70,7 +70,7 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     x, y = pairs[shown]
     asked = (record.id, record.last_seq, config, x, y)
     offer = st.empty()
-    if not at_once(table, config) and not is_remembered("map", asked):
+    if not at_once(table, config) and not is_cached("map", asked):
         # A second of work, which no move of a slider should wait for.
         with offer.container():
             st.caption(
@@ -78,7 +78,7 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
             )
             if not st.button(words("Draw the decision map"), key="draw_map", icon=":material/grid_on:"):
                 return
-    drawn: DecisionMap = remembered("map", asked, lambda: decision_map(record, config, x, y))
+    drawn: DecisionMap = cached_in_session("map", asked, lambda: decision_map(record, config, x, y))
     offer.empty()
     view = map_view(drawn, config, record.config, words)
     event = decision_map_card(view, names, shown, words, key="decision_map", file_name=f"decision-map-{record.id[:8]}")

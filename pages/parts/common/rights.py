@@ -10,7 +10,7 @@ from components.common.i18n import Words
 from components.common.markup import offer
 from engine.engine import Engine
 from engine.model.people import Person, Role
-from engine.people import acting
+from engine.people import current_user
 
 _EVENTS: Mapping[str, Role] = {
     **dict.fromkeys(("run", "fork", "pin", "unpin", "mark", "stop"), "editor"),
@@ -22,12 +22,12 @@ _EVENTS: Mapping[str, Role] = {
 
 def may(least: Role) -> bool:
     """Return whether who looks at the page has at least this role."""
-    return acting().may(least)
+    return current_user().may(least)
 
 
 def seen_by(engine: Engine) -> str:
     """A key for what is kept for all sessions: people who may read other collections see something else."""
-    return f"{engine.instance}/{acting().scope}"
+    return f"{engine.instance}/{current_user().scope}"
 
 
 def may_press(event: str) -> bool:

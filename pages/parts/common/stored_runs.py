@@ -9,7 +9,7 @@ from engine.engine import Engine
 from engine.errors import EvaluationError, WorkbenchError
 from engine.evaluation.values import RunAnswer
 from engine.model.values import RunRecord
-from engine.people.reading import may_read
+from engine.people.readable import may_read
 
 _KEPT = 64
 _kept: OrderedDict[tuple[str, str], RunRecord] = OrderedDict()

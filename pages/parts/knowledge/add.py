@@ -21,8 +21,8 @@ from engine.model.config import BUILTIN
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo
 from engine.settings import UPLOADS_TAKEN
-from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.draft import Batch, Draft, DraftFor
 from pages.parts.knowledge.jobs import jobs_panel
 from pages.parts.knowledge.preview import preview_panel
@@ -165,7 +165,7 @@ def _uploads(most_mb: int, words: Words) -> Batch:
     def read() -> tuple[IngestItem, ...]:
         return tuple(IngestItem(item.name, data=item.getvalue()) for item in files or ())
 
-    return Batch(remembered("kb_uploaded", ids, read), ids)
+    return Batch(cached_in_session("kb_uploaded", ids, read), ids)
 
 
 def hidden_choice(words: Words) -> bool:
@@ -401,7 +401,7 @@ def _graph_of(engine: Engine, target: Target) -> GraphInfo | None:
 
 def _models(engine: Engine) -> list[str]:
     # Asked once a visit: every slider runs the page again.
-    return remembered("graph_models", engine.instance, lambda: list(engine.chat_models()))
+    return cached_in_session("graph_models", engine.instance, lambda: list(engine.chat_models()))
 
 
 def _option(name: str, words: Words) -> str:

@@ -27,12 +27,12 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import GrowthAdvice
 from engine.messages import NC_
-from engine.people import Role, acting, signing_in
+from engine.people import Role, current_user, signing_in
 from engine.plugins import panels
 from engine.roles import CollectionInfo
-from pages.parts.common.presses import answer_buttons, clear, next_step
-from pages.parts.common.remembered import remembered
+from pages.parts.common.actions import answer_buttons, clear, next_step
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.sources import sources_panel
 from pages.parts.knowledge.state import (
     NO_COLLECTION,
@@ -141,7 +141,7 @@ def _advice(engine: Engine, info: CollectionInfo) -> GrowthAdvice | None:
             # The facts of the collection say what is wrong with it.
             return None
 
-    return remembered("kb_advice", (engine.instance, info.name, info.passages), ask)
+    return cached_in_session("kb_advice", (engine.instance, info.name, info.passages), ask)
 
 
 def _added(engine: Engine, info: CollectionInfo, words: Words) -> list[Addition]:
@@ -380,7 +380,7 @@ def _limit(engine: Engine, info: CollectionInfo, words: Words) -> None:
     )
     key = f"kb_limit_{info.name}"
     limits = engine.limits.all()
-    known = sorted({group for groups in limits.values() for group in groups} | acting().groups)
+    known = sorted({group for groups in limits.values() for group in groups} | current_user().groups)
     st.multiselect(
         words("Groups"),
         known,

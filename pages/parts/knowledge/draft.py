@@ -16,7 +16,7 @@ from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.model.language import tokens
 from engine.model.values import Fault
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 from pages.parts.common.following import settled
 
 _log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class Draft:
     def start(cls, engine: Engine, batch: Batch, wanted: DraftFor) -> Draft:
         """Begin to read and cut; returns at once."""
         draft = cls(batch, wanted)
-        draft.future = _lane.submit(carried(draft._make), engine)
+        draft.future = _lane.submit(with_current_user(draft._make), engine)
         return draft
 
     def again(self, engine: Engine, wanted: DraftFor) -> Draft:

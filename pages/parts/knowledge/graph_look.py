@@ -21,7 +21,7 @@ from engine.messages import N_, NC_
 from engine.model.values import Community, Fault, PassageId
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
-from pages.parts.common.remembered import remembered
+from pages.parts.common.session_cache import cached_in_session
 
 Look = Literal["overview", "entities", "table"]
 _LOOKS: dict[Look, str] = {
@@ -132,7 +132,7 @@ def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhoo
         return _around(place, entity, hops, most)
     if community:
         members = next(item.entities for item in communities if item.id == community)[:most]
-        found = remembered(
+        found = cached_in_session(
             "kg_community",
             (place.engine.instance, place.graph, community, most),
             lambda: place.engine.graphs.neighbourhood(place.info.name, members, 0, most),
@@ -206,7 +206,7 @@ def _texts(place: GraphPlace, wanted: tuple[PassageId, ...]) -> dict[PassageId, 
     if not wanted:
         return {}
     try:
-        found = remembered(
+        found = cached_in_session(
             "kg_passages",
             (engine.instance, info.fingerprint, info.name, wanted),
             lambda: engine.graphs.passages(info.name, wanted),
@@ -287,7 +287,7 @@ class GraphPlace:
 
     @property
     def communities(self) -> tuple[Community, ...]:
-        return remembered(
+        return cached_in_session(
             "kg_communities",
             (self.engine.instance, self.graph),
             lambda: self.engine.graphs.communities(self.info.name),
@@ -296,4 +296,4 @@ class GraphPlace:
     def whole(self, most: int) -> Neighbourhood:
         """The most important entities, and what is between them."""
         asked = (self.engine.instance, self.graph, most)
-        return remembered(f"kg_whole_{most}", asked, lambda: self.engine.graphs.overview(self.info.name, most))
+        return cached_in_session(f"kg_whole_{most}", asked, lambda: self.engine.graphs.overview(self.info.name, most))

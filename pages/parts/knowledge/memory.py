@@ -30,7 +30,7 @@ from engine.flow.declaration import Workflow
 from engine.knowledge.weak_points import WeakPoint
 from engine.messages import N_, NC_, NN_
 from engine.model.values import Fault, Memory, RunRecord
-from pages.parts.common.presses import answer_buttons, attempt, next_step, note_deleted, retry_box, say_last_press
+from pages.parts.common.actions import answer_buttons, next_step, note_deleted, retry_box, run_action, say_last_press
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import finished_record
 
@@ -242,7 +242,7 @@ def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
             deleted = len(chosen)
         note_deleted("memory", deleted)
 
-    attempt("memory", delete)
+    run_action("memory", delete)
 
 
 def recalls(words: Words, records: Sequence[RunRecord]) -> None:

@@ -26,8 +26,8 @@ from engine.library.values import MapPoint, PassageMap
 from engine.messages import N_
 from engine.model.values import Fault, PassageId, RunRecord
 from engine.roles import CollectionInfo
-from pages.parts.common.presses import retry_box
-from pages.parts.common.remembered import remembered
+from pages.parts.common.actions import retry_box
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.stored_runs import finished_record
 from pages.parts.knowledge.state import add_files_step
 
@@ -153,14 +153,14 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
             return engine.library.passage_map(info.name, query, _MOST)
 
     try:
-        return remembered("kb_map", (engine.instance, info.name, info.fingerprint, query), read)
+        return cached_in_session("kb_map", (engine.instance, info.name, info.fingerprint, query), read)
     except WorkbenchError as error:
         retry_box(error, words, key="kb_map_fault")
     if not query:
         return None
     # A question needs its model; the map itself does not.
     asked = (engine.instance, info.name, info.fingerprint)
-    return remembered("kb_map_bare", asked, lambda: engine.library.passage_map(info.name, "", _MOST))
+    return cached_in_session("kb_map_bare", asked, lambda: engine.library.passage_map(info.name, "", _MOST))
 
 
 def _told(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:

@@ -24,7 +24,7 @@ from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.messages import N_
 from engine.model.values import Fault
 from engine.roles import StoredPassage
-from pages.parts.common.remembered import remembered
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.draft import Draft, cut_again, read_aside
 
 _STATE = {
@@ -142,7 +142,7 @@ def _as_cut(engine: Engine, draft: Draft, source: PreviewedSource, chunks: Chunk
     if item is None:
         return source
     asked = (draft.batch.ids, draft.batch.path, source.name, source.size, item.hidden)
-    document = remembered("kb_document", asked, lambda: read_aside(item, engine.settings.max_upload_mb))
+    document = cached_in_session("kb_document", asked, lambda: read_aside(item, engine.settings.max_upload_mb))
     if draft.wanted.chunks == chunks or not document.done() or document.exception() is not None:
         return source
     return cut_again(source, document.result(), chunks)

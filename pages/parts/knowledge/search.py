@@ -20,8 +20,8 @@ from engine.library.values import FoundPassage
 from engine.messages import N_, NC_
 from engine.model.config import SearchMethod
 from engine.roles import CollectionInfo
-from pages.parts.common.presses import next_step, retry_box
-from pages.parts.common.remembered import remembered
+from pages.parts.common.actions import next_step, retry_box
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, collection_picker
 
 _METHODS: dict[SearchMethod, str] = {
@@ -119,7 +119,7 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
         return found, (time.monotonic() - began) * 1000.0
 
     try:
-        found, took_ms = remembered("kb_found", (*asked, limit), find)
+        found, took_ms = cached_in_session("kb_found", (*asked, limit), find)
     except WorkbenchError as error:
         retry_box(error, words, key="kb_search_fault")
         return

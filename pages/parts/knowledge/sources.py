@@ -12,9 +12,9 @@ from components.common.i18n import Words
 from components.knowledge.source_list import matching_sources, passage_list, source_heading, source_list
 from engine.engine import Engine
 from engine.roles import CollectionInfo, SourceInfo
-from pages.parts.common.presses import answer_buttons
-from pages.parts.common.remembered import remembered
+from pages.parts.common.actions import answer_buttons
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.state import attempt, go_to
 
 _A_PAGE = 50
@@ -32,7 +32,7 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         info.incomplete,
         info.unaccounted,
     )
-    sources = remembered("kb_sources", asked, lambda: engine.sources(info.name))
+    sources = cached_in_session("kb_sources", asked, lambda: engine.sources(info.name))
     if not sources:
         _none(info, words)
         return
@@ -136,7 +136,7 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
                 words("Delete this source"), icon=icon, key="kb_delete", on_click=_ask_about, args=(source.source,)
             )
     asked = (info.name, source.source, source.content_hash, source.added_at, source.passages)
-    passages = remembered("kb_passages_of", asked, lambda: engine.passages(info.name, source.source))
+    passages = cached_in_session("kb_passages_of", asked, lambda: engine.passages(info.name, source.source))
     passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}")
 
 

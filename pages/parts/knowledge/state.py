@@ -17,8 +17,8 @@ from engine.messages import N_, NC_
 from engine.people import Role
 from engine.plugins import panels
 from engine.roles import CollectionInfo
-from pages.parts.common import presses, views
-from pages.parts.common.presses import next_step
+from pages.parts.common import actions, views
+from pages.parts.common.actions import next_step
 from pages.parts.common.rights import may
 
 View = Literal["add", "collections", "search", "map", "graph", "memory"]
@@ -164,7 +164,7 @@ def say(text: str) -> None:
 
 def attempt(work: Callable[[], object], said: str = "") -> bool:
     """Do what a press asked for; what speaks against it is shown at the top of the page. False where it failed."""
-    done = presses.attempt(_AREA, work)
+    done = actions.run_action(_AREA, work)
     if done and said:
         say(said)
     return done
@@ -172,7 +172,7 @@ def attempt(work: Callable[[], object], said: str = "") -> bool:
 
 def said_last(words: Words) -> None:
     """Draw what the last press did, or why it could not."""
-    presses.say_fault(_AREA, words)
+    actions.say_fault(_AREA, words)
     text, until = st.session_state.get(_SAID, ("", 0.0))
     if text and time.monotonic() < until:
         note_box("pass", "✓", text, words, key="kb_said_note")

@@ -18,7 +18,7 @@ from engine.errors import WorkbenchError
 from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import ProposedModel
 from engine.roles import CollectionInfo
-from pages.parts.common.remembered import remembered
+from pages.parts.common.session_cache import cached_in_session
 
 _NEW = ""
 _SUGGESTED = "my_documents"
@@ -142,7 +142,7 @@ def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
             return ()
 
     # Asked once a visit: every slider runs the page again, and a server that is off takes its time to say so.
-    return remembered("embedding_models", engine.instance, ask)
+    return cached_in_session("embedding_models", engine.instance, ask)
 
 
 def _prefixes(words: Words) -> tuple[str | None, str | None]:

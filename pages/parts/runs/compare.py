@@ -17,8 +17,8 @@ from engine.errors import WorkbenchError
 from engine.model.values import RunId, RunRecord
 from engine.replay.difference import difference
 from engine.samples.demos import demos
+from pages.parts.common.actions import next_step, run_action, say_fault
 from pages.parts.common.following import opening
-from pages.parts.common.presses import attempt, next_step, say_fault
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import known_answer
 from pages.parts.runs.compare_choices import RunChoice, run_choices
@@ -154,7 +154,7 @@ def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
     """Start the runs that are missing, both at the same time, and open them here."""
     for side, (question, config, attachments) in wanted.items():
         start = partial(engine.start, question, config, attachments=attachments, trial=True)
-        attempt("compare", start, into=f"compare_next_{side}")
+        run_action("compare", start, into=f"compare_next_{side}")
     st.rerun()
 
 

@@ -34,10 +34,10 @@ from engine.model.config import SETTINGS, Mode, RunConfig
 from engine.model.values import Candidate, Comparison, RunRecord, operands
 from engine.running.mode_race import MODES, ModeLane, ModeRace, RacedPassage, mode_race
 from engine.samples import multi_hop_questions
-from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.state import aim_at
-from pages.parts.runs.together import Together, together_view
+from pages.parts.runs.run_columns import RunColumns, together_view
 from pages.parts.system.health import models_played
 
 _SHOWN_SAMPLES = 3
@@ -78,7 +78,7 @@ def modes_view(engine: Engine, words: Words) -> None:
 
     def draw(records: list[RunRecord], active: bool) -> None:
         asked = (engine.instance, [record.id for record in records])
-        race = mode_race(records) if active else remembered("race", asked, lambda: mode_race(records))
+        race = mode_race(records) if active else cached_in_session("race", asked, lambda: mode_race(records))
         mode_race_view(race, words, key="mode_race", base=base_path())
 
     begin = words(
@@ -86,7 +86,7 @@ def modes_view(engine: Engine, words: Words) -> None:
         "best what a graph is good for."
     )
     samples = _samples(words)
-    view: Together[Mode] = Together(
+    view: RunColumns[Mode] = RunColumns(
         address="race",
         key="race",
         offered={mode: mode_text(mode, words) for mode in MODES},

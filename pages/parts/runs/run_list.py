@@ -22,14 +22,14 @@ from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_
 from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.values import Outcome, RunId
-from engine.people import acting, signing_in
+from engine.people import current_user, signing_in
 from engine.plugins import panels
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import all_demos, demo_events
+from pages.parts.common.actions import answer_buttons, note_deleted, retry_box, run_action, say_last_press
 from pages.parts.common.following import redraw_when
-from pages.parts.common.presses import answer_buttons, attempt, note_deleted, retry_box, say_last_press
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at
 from pages.parts.runs.compare import choose_pair
@@ -107,7 +107,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
 
 def author_choice(engine: Engine, words: Words) -> str:
     """Whose runs are shown: everybody's, one's own, or those of a person who asked lately."""
-    me = acting().author
+    me = current_user().author
     lately = sorted({item.author for item in engine.runs(_AUTHORS_OF)} - {me, ""})
     shown = {"": words("Anybody"), me: words("My own"), **{name: name for name in lately}}
     return listed("author", words("Author"), shown, width=165)
@@ -309,7 +309,7 @@ def delete(engine: Engine, selected: Sequence[RunSummary]) -> None:
     """Delete what can be deleted; one that cannot says why, after the others are gone."""
     deleted = 0
     for item in selected:
-        deleted += attempt("runs", partial(engine.delete_run, item.id))
+        deleted += run_action("runs", partial(engine.delete_run, item.id))
         if st.session_state.get("run") == item.id:
             st.session_state["run"] = ""
     note_deleted("runs", deleted)
@@ -333,7 +333,7 @@ def pressed(engine: Engine, event: RunListEvent) -> None:
 def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
     """Make the changes and redraw the page; a fault is said above the list, once."""
     for change in changes:
-        if not attempt("runs", change):
+        if not run_action("runs", change):
             break
     st.rerun()
 

@@ -42,7 +42,7 @@ from engine.replay.side_by_side import Lane, SideBySide, side_by_side
 from engine.samples import sample_questions
 from pages.parts.common.following import opening
 from pages.parts.runs.modes import modes_view
-from pages.parts.runs.together import Together, together_view
+from pages.parts.runs.run_columns import RunColumns, together_view
 from pages.parts.system.health import models_played
 
 View = Literal["workflows", "modes"]
@@ -99,7 +99,7 @@ def _workflows_view(engine: Engine, words: Words) -> None:
     about = words("Each workflow runs with its own defaults and with the models chosen on the page Ask.")
     by_id = {item.id: item for item in sample_questions()}
     samples = [by_id[name] for name in _SHOWN_SAMPLES[words.declared.closest] if name in by_id]
-    view: Together[WorkflowName] = Together(
+    view: RunColumns[WorkflowName] = RunColumns(
         address="sides",
         key="side",
         offered={name: workflow_text(name, words) for name in WORKFLOWS},

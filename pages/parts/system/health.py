@@ -23,7 +23,7 @@ from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.messages import N_, NN_
 from engine.model.config import BUILTIN, ROLES, RoleModel, RoleModels, RoleName
-from engine.model.host import Health, PartHealth, PartName
+from engine.model.system import Health, PartHealth, PartName
 from engine.plugins import plugins
 from pages.parts.common.following import opening
 from pages.parts.system.state import again_button, go_to

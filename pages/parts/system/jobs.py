@@ -14,7 +14,7 @@ from components.system.draw import draw_system, fault_nodes
 from engine.engine import Engine
 from engine.library.values import Job
 from engine.messages import N_
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.actions import run_action, say_fault
 
 _WATCH_S = 2.0
 _HEAD = (N_("Job"), N_("State"), N_("Done"), N_("Since"), N_("By"), N_("Do"))
@@ -34,7 +34,7 @@ def jobs_panel(engine: Engine, words: Words) -> None:
         action, _, job_id = (view(found, words) or "").partition(":")
         act = {"stop": engine.jobs.stop, "resume": engine.jobs.resume, "discard": engine.ingestions.discard}.get(action)
         if act is not None:
-            attempt("jobs", lambda: act(job_id))
+            run_action("jobs", lambda: act(job_id))
             st.rerun()
 
     watch()

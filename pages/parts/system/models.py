@@ -27,8 +27,8 @@ from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, WorkflowName
-from engine.model.host import ModelDetails, ModelTrial, Provider
-from pages.parts.common.presses import attempt, say_fault
+from engine.model.system import ModelDetails, ModelTrial, Provider
+from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.rights import may
 from pages.parts.system.state import again_button
 from pages.parts.system.work import Looked, looked, until
@@ -194,7 +194,7 @@ def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
 
 def _attempt(do: Callable[[], None]) -> None:
     """Do it and look again; what it raises is said in the next run of the page."""
-    attempt("models", do)
+    run_action("models", do)
     st.session_state[_FRESH] = True
     st.rerun()
 

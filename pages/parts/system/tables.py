@@ -15,8 +15,8 @@ from components.common.markup import Node, chip, command, node, script, table
 from components.system.draw import draw_system
 from engine.engine import Engine
 from engine.messages import N_, NC_
-from engine.model.host import SettingValue
-from pages.parts.common.presses import clear, next_step
+from engine.model.system import SettingValue
+from pages.parts.common.actions import clear, next_step
 from pages.parts.system.state import again_button
 from pages.parts.system.work import looked, until
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 from pages.parts.common.following import redraw_when
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class Looked(Generic[T]):
     def ask(self, call: Callable[[], T]) -> None:
         """Begin a new look unless one is underway, and take its answer where it comes soon."""
         if self.pending is None:
-            self.pending = _pool.submit(carried(call))
+            self.pending = _pool.submit(with_current_user(call))
             self.take(_SOON_S)
 
     def take(self, patience_s: float = 0.0) -> bool:
@@ -78,4 +78,4 @@ def until(*states: Looked[Any]) -> None:
 
 def in_background(call: Callable[[], T]) -> Future[T]:
     """The call, made off the script's thread."""
-    return _pool.submit(carried(call))
+    return _pool.submit(with_current_user(call))

@@ -20,7 +20,7 @@ from engine.evaluation.values import AnswerJudgement, Batch, JudgingProgress
 from engine.messages import NC_
 from engine.model.config import RoleModel
 from engine.model.values import RunRecord
-from pages.parts.common.presses import attempt, fault_key, say_fault
+from pages.parts.common.actions import fault_key, run_action, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import JUDGE, Gathering, Shown, records_of
 from pages.parts.tune.tried import evaluated
@@ -80,7 +80,7 @@ def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
             words(NC_("answers", "Judge")), type="primary", disabled=not (model and left), key="tune_judge_go"
         ):
             context = batch.config.models.generator.num_ctx
-            if attempt(_FAULT, lambda: engine.batches.judge(batch.id, RoleModel(model, num_ctx=context))):
+            if run_action(_FAULT, lambda: engine.batches.judge(batch.id, RoleModel(model, num_ctx=context))):
                 st.session_state[_BEGUN] = (batch.id, model)
             st.rerun()
 

@@ -20,7 +20,7 @@ from engine.evaluation.predicted import LEAST, drawn_at_random, predicted_wrong
 from engine.evaluation.sweep import AxisValue
 from engine.messages import NC_
 from engine.model.config import RunConfig
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Gathering, Shown
 from pages.parts.tune.gather import batch_status
@@ -164,7 +164,7 @@ def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: 
         if st.button(label, icon=":material/play_arrow:", disabled=not engine.ready, key="tune_missing_go"):
             ids = [evaluation.case_ids[place] for place in unrecorded]
             name = gathering.query_set.name
-            attempt(_AREA, lambda: engine.batches.start(name, wanted, _AT_ONCE, ids), into=_BATCH)
+            run_action(_AREA, lambda: engine.batches.start(name, wanted, _AT_ONCE, ids), into=_BATCH)
             st.rerun()
         st.caption(
             words.count(

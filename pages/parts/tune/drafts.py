@@ -13,7 +13,7 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
 from components.knowledge.draw import quiet
-from engine.drafting.making import Made, Step
+from engine.drafting.drafting import Made, Step
 from engine.drafting.values import Draft, Kept, Rule
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -23,10 +23,10 @@ from engine.model.config import RoleModel
 from engine.model.values import Fault
 from engine.roles import StoredPassage
 from engine.running.drafting import USUAL_DRAFTS
+from pages.parts.common.actions import next_step
 from pages.parts.common.following import settled
-from pages.parts.common.presses import next_step
-from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.views import aim_at
 from pages.parts.tune.collection import collection_choice
 
@@ -159,7 +159,7 @@ def _count(waiting: int, collection: str, words: Words) -> str:
 def waiting_drafts(engine: Engine, collection: str) -> list[Kept]:
     """Open drafts of a collection, those put off behind the others."""
     state = engine.evaluation.state()
-    found: tuple[Kept, ...] = remembered(
+    found: tuple[Kept, ...] = cached_in_session(
         "tune_drafts_read", (collection, state), lambda: engine.drafting.list(collection, "open")
     )
     later: list[str] = st.session_state.setdefault(_LATER, [])

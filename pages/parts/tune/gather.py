@@ -18,8 +18,8 @@ from engine.evaluation.values import Batch, BatchProgress
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.plugins import panels
+from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.judging_rest import judging_rest
-from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.collection import nothing_there, sources_of
 from pages.parts.tune.evidence import Gathering, part_of, progress_of
@@ -183,7 +183,7 @@ def _begin(begin: Callable[[], str | bool]) -> None:
         if isinstance(begun, str):
             st.session_state[f"{_CHOSEN}_next"] = begun
 
-    attempt("tune_gather", start)
+    run_action("tune_gather", start)
     st.rerun()
 
 

@@ -23,9 +23,9 @@ from engine.evaluation.store import usable_set_name
 from engine.knowledge.ingest import IngestReport, Progress
 from engine.messages import N_, NC_
 from engine.model.values import Fault
-from engine.people.acting import carried
+from engine.people.current_user import with_current_user
 from pages.parts.common.following import settled
-from pages.parts.common.remembered import remembered
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.tune.collection import collection_choice, source_coverage_note, sources_of
 
 _NOTE = {
@@ -120,7 +120,7 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
 
 def _plan(file: UploadedFile, limit: int, sources: tuple[str, ...] | None) -> ImportPlan:
     """Return the file's plan; read once, because every click on the page passes here."""
-    return remembered(
+    return cached_in_session(
         "tune_import_read",
         (file.file_id, limit, sources),
         lambda: read_query_set(file.getvalue(), file.name, limit=limit, known_sources=sources or ()),
@@ -136,7 +136,9 @@ def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, w
             job = _Ingestion()
             job.documents = engine.start_ingest(plan.items, collection, job.note)
             kept = ImportPlan(query_set, (), plan.notes)
-            Thread(target=carried(_save_after), args=(engine, job, kept), name="query-set", daemon=True).start()
+            Thread(
+                target=with_current_user(_save_after), args=(engine, job, kept), name="query-set", daemon=True
+            ).start()
             st.session_state[_JOB] = (job, kept)
         else:
             engine.evaluation.save_query_set(query_set)

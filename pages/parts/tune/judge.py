@@ -16,19 +16,19 @@ from components.common.phrases import model_label
 from components.knowledge.draw import quiet
 from components.tune.vega import ACCENT, AMBER, TEAL, draw_chart, layer, share, text
 from engine.engine import Engine
+from engine.evaluation.annotation.agreement import Agreement
+from engine.evaluation.annotation.formats import FORMATS, Format
+from engine.evaluation.annotation.pairs import Coverage, Item, Kind, Said
+from engine.evaluation.annotation.queue import Next
+from engine.evaluation.annotation.store import Scores
 from engine.evaluation.cases import QuerySet
-from engine.evaluation.desk.agreement import Agreement
-from engine.evaluation.desk.formats import FORMATS, Format
-from engine.evaluation.desk.pairs import Coverage, Item, Kind, Said
-from engine.evaluation.desk.queue import Next
-from engine.evaluation.desk.store import Scores
 from engine.evaluation.statistics import Interval
 from engine.knowledge.sheets import listed
 from engine.messages import N_, NC_
 from engine.model.config import BUILTIN
-from engine.people import acting
+from engine.people import current_user
 from engine.running.judging import LONGEST_EXPLANATION, LONGEST_GUIDELINES, LONGEST_NAME, Desk, Taken
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Gathering
 
@@ -101,9 +101,9 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
 
 def _judge(engine: Engine, words: Words) -> str:
     """Return the judge: the signed-in user, or the name they typed."""
-    if acting().author:
-        quiet(words("Judging as {name}", name=acting().author), words, key="tune_desk_me")
-        return acting().author
+    if current_user().author:
+        quiet(words("Judging as {name}", name=current_user().author), words, key="tune_desk_me")
+        return current_user().author
     # A name that was just typed stays among the options: it is known from its first judgement on.
     known = engine.judging.judges()
     if _JUDGE not in st.session_state and len(known) == 1 and engine.settings.host in _THIS_MACHINE:
@@ -132,7 +132,7 @@ def _guidelines(engine: Engine, set_name: str, words: Words) -> None:
             key=f"tune_desk_guidelines_{set_name}",
         )
         if st.button(words("Save"), key="tune_desk_guidelines_save"):
-            attempt(_FAULT, lambda: engine.judging.set_guidelines(set_name, written))
+            run_action(_FAULT, lambda: engine.judging.set_guidelines(set_name, written))
             st.rerun()
 
 
@@ -174,7 +174,7 @@ def _say(engine: Engine, found: Next, said: Said, judge: str) -> None:
     item = found.item
     why = str(st.session_state.get(f"tune_desk_why_{item.id}", ""))
     also = found.also_random
-    if attempt(_FAULT, lambda: engine.judging.say(item, said, judge, drawn=found.drawn, explanation=why, also=also)):
+    if run_action(_FAULT, lambda: engine.judging.say(item, said, judge, drawn=found.drawn, explanation=why, also=also)):
         st.session_state[_PAST] = [*st.session_state[_PAST], (item, judge)][-_MOST_UNDONE:]
         st.session_state[_SKIPPED] = [name for name in st.session_state[_SKIPPED] if name != item.id]
 
@@ -186,7 +186,7 @@ def _skip(item_id: str) -> None:
 def _undo(engine: Engine) -> None:
     """Take the last judgement back, as often as there is one of this session."""
     past: list[tuple[Item, str]] = st.session_state[_PAST]
-    if past and attempt(_FAULT, lambda: engine.judging.take_back(*past[-1])):
+    if past and run_action(_FAULT, lambda: engine.judging.take_back(*past[-1])):
         st.session_state[_PAST] = past[:-1]
 
 
@@ -235,14 +235,14 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
 
 
 def _take(engine: Engine, set_name: str, file: UploadedFile, least: int) -> None:
-    judge = acting().author or str(st.session_state.get(_JUDGE) or "")
+    judge = current_user().author or str(st.session_state.get(_JUDGE) or "")
 
     def taken() -> Taken:
         text, others = listed(file.name, file.getvalue())
         st.session_state["tune_desk_sheets"] = others
         return engine.judging.imported(set_name, text, file.name, judge=judge, relevant_from=least)
 
-    if attempt(_FAULT, taken, into="tune_desk_taken"):
+    if run_action(_FAULT, taken, into="tune_desk_taken"):
         st.session_state["tune_desk_uploads"] += 1
     st.rerun()
 
@@ -273,7 +273,7 @@ def _history(engine: Engine, set_name: str, words: Words) -> None:
     )
     for before, after in zip(rows, changed, strict=True):
         if (after[note] or "") != before[note]:
-            attempt(_FAULT, lambda row=after: engine.judging.note_history(row["batch"], row[note] or ""))  # type: ignore[misc]
+            run_action(_FAULT, lambda row=after: engine.judging.note_history(row["batch"], row[note] or ""))  # type: ignore[misc]
             st.rerun()
 
 

@@ -13,7 +13,7 @@ from engine.errors import JobError, ModelError
 from engine.knowledge.graph import building
 from engine.knowledge.graph.building import build_graph, community_key
 from engine.knowledge.kept_replies import KeptReplies
-from engine.knowledge.pace import Progress
+from engine.knowledge.progress import Progress
 from engine.model.values import Community, PassageId
 from engine.roles.graph import GraphInfo
 from tests.support.errors import raises

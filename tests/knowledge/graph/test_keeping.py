@@ -12,12 +12,12 @@ from engine.engine import Engine
 from engine.errors import GraphStoreError
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestItem
-from engine.model.host import PartHealth
+from engine.model.system import PartHealth
 from engine.model.values import Entity
 from engine.roles.graph import GraphInfo, PassageGraph, ReadEntity, text_hash
 from engine.settings import Settings
-from tests.host.hosting import NOWHERE, hosting
 from tests.support.errors import raises
+from tests.system.hosting import NOWHERE, hosting
 
 NOTES = [
     IngestItem("pain.md", data=b"# Pain\n\nAspirin treats pain.\n"),

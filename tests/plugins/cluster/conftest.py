@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from engine.executing import Block, Recipe
+from engine.distributed import Block, Recipe
 from engine.plugins import plugins
 from engine.version import ROOT
 from plugins.cluster.executor import ClusterExecutor, Place
-from tests.executing import performers
-from tests.executing.performers import Ledger
+from tests.distributed import performers
+from tests.distributed.performers import Ledger
 from tests.support import ray_cluster
 
 WORKERS = 2

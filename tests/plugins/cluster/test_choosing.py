@@ -11,10 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from engine import plugins
+from engine.distributed import Recipe
 from engine.engine import Engine
 from engine.errors import InvalidSettings
-from engine.executing import Recipe
-from engine.people import acting, acting_as
+from engine.people import acting_as, current_user
 from engine.plugins import executor_of
 from engine.settings import Settings
 from plugins.cluster.errors import NEEDS_SERVERS, PACKAGE_MISSING
@@ -100,4 +100,4 @@ def test_work_on_another_machine_is_done_for_whoever_began_it(engine: Engine) ->
         with acting_as(someone):
             sent_along = json.loads(json.dumps(plain_person()))
         with acting_for(sent_along):
-            assert acting() == someone
+            assert current_user() == someone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.executing.test_executors import *  # noqa: F403
+from tests.distributed.test_executors import *  # noqa: F403
 from tests.plugins.cluster.conftest import ledger, make
 
 __all__ = ["ledger", "make"]

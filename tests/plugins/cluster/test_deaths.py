@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.executing import Block, Performed, Recipe
+from engine.distributed import Block, Performed, Recipe
 from engine.plugins import plugins
 from engine.version import ROOT
 from plugins.cluster import executor as module
 from plugins.cluster.driver import _look
 from plugins.cluster.errors import FULL, STUCK, UNREACHABLE, WORKER_UNUSABLE
 from plugins.cluster.executor import BLOCK_S, PATIENCE_S, ClusterExecutor, Place
-from tests.executing.performers import Ledger
+from tests.distributed.performers import Ledger
 from tests.support import ray_cluster
 from tests.support.errors import raises
 
@@ -122,7 +122,7 @@ def test_on_ray_workers_whose_blocks_never_end_are_given_up_with_what_to_do(
 
 
 def test_on_ray_workers_that_cannot_begin_end_the_job_with_why(ray_here: ray_cluster.Cluster) -> None:
-    broken = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.executing.performers:absent"))
+    broken = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.distributed.performers:absent"))
     with raises(WORKER_UNUSABLE, match="absent"):
         list(broken.perform([Block("b")]))
     broken.close()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.engine import Engine
 from engine.settings import Settings
 
@@ -19,7 +19,7 @@ def connect_as(engine: Engine, uri: str, collection: str, name: str) -> None:
 
 def keep(settings: Settings, databases: Databases) -> None:
     """Leave a connection with a token."""
-    from plugins.connected.kept import kept_connections
+    from plugins.connected.stored_connections import kept_connections
     from tests.plugins.connected.test_kept_connections import AWAY
 
     kept_connections(settings, databases).write([AWAY])
@@ -27,7 +27,7 @@ def keep(settings: Settings, databases: Databases) -> None:
 
 def kept(settings: Settings, databases: Databases) -> Any:
     """Return the connections of an installation, which are those that were left."""
-    from plugins.connected.kept import kept_connections
+    from plugins.connected.stored_connections import kept_connections
     from tests.plugins.connected.test_kept_connections import AWAY
 
     found = kept_connections(settings, databases).read()

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from engine.cli.main import main
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.database.tables import CONNECTIONS, SECRET_CHECKS
 from engine.engine import Engine
 from engine.errors import InvalidSettings, UnknownCollection
@@ -22,8 +22,8 @@ from engine.settings import Settings
 from plugins.connected.connections import Connections
 from plugins.connected.errors import ConnectionsDamaged, SecretKeyUnfit
 from plugins.connected.file import ConnectionFile
-from plugins.connected.kept import KeptConnections, kept_connections
 from plugins.connected.sealing import KEY_FILE
+from plugins.connected.stored_connections import KeptConnections, kept_connections
 from tests.plugins.connected.test_kept_connections import OPEN, TOKEN, WIKI
 from tests.support.gates import until
 

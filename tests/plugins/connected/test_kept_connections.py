@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.library.values import FieldMap
 from engine.settings import Settings
 from plugins.connected.errors import ConnectionsDamaged
-from plugins.connected.kept import KeptConnections, kept_connections
+from plugins.connected.stored_connections import KeptConnections, kept_connections
 from plugins.connected.values import Connection, Place
 
 TOKEN = "root:Secret-7"

@@ -63,7 +63,7 @@ def test_nothing_goes_along_that_the_settings_never_reach() -> None:
     assert "engine/llm/strategy_router.py" in modules("dual_loop").files
     assert {path for path in built_in if path.startswith("engine/workflows/")} == {
         "engine/workflows/__init__.py",
-        "engine/workflows/given.py",
+        "engine/workflows/run_resources.py",
         "engine/workflows/self_corrective/__init__.py",
         "engine/workflows/self_corrective/workflow.py",
         *(f"engine/workflows/steps/{name}.py" for name in ("__init__", "citing", "generate", "grade", "nodes")),

@@ -9,7 +9,7 @@ import pytest
 
 from components.common.i18n import words_for
 from engine.errors import InvalidSettings
-from engine.knowledge.graph.opening import graph_home
+from engine.knowledge.graph.graph_home import graph_home
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.plugins import Plugin
 from engine.settings import Settings
@@ -17,7 +17,7 @@ from pages.parts.system.health import part_facts
 from plugins.neo4j.errors import DRIVER_MISSING
 from plugins.neo4j.settings import Neo4jSettings
 from plugins.neo4j.store import Neo4jGraphs
-from tests.host.hosting import hosting
+from tests.system.hosting import hosting
 
 ADDRESS = "bolt://127.0.0.1:7687"
 

@@ -13,7 +13,7 @@ import pytest
 
 from engine.errors import StoreError
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.pace import Progress
+from engine.knowledge.progress import Progress
 from engine.roles import StoredPassage, Vector
 from plugins.scale.choice import build_of
 from plugins.scale.errors import INDEX_FIXED

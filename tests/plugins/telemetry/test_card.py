@@ -20,8 +20,8 @@ from plugins.telemetry.plugin import PLUGIN
 from plugins.telemetry.posting import Receiver
 from plugins.telemetry.sending import Sources, Telemetry
 from tests.api.served import engine_of
-from tests.host.hosting import until
 from tests.plugins.telemetry.otlp_receiver import OtlpReceiver
+from tests.system.hosting import until
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from plugins.telemetry.sending import Telemetry
 from tests.contracts.chat_models import obedient
-from tests.host.hosting import until
 from tests.support.ollama_stand_in import OllamaStandIn
 from tests.support.phoenix_server import Phoenix
+from tests.system.hosting import until
 
 CHAT = RoleModel("ollama:qwen3:8b")
 QUESTION = "How many rows does a truth table with five variables need?"

@@ -14,10 +14,10 @@ from engine.settings import Settings
 from plugins.telemetry.errors import TelemetryError
 from plugins.telemetry.sending import Telemetry
 from tests.api.served import engine_of
-from tests.host.hosting import until
 from tests.plugins.telemetry.otlp_receiver import OtlpReceiver, plain
 from tests.support.errors import raises
 from tests.support.fakes import FakeResources
+from tests.system.hosting import until
 
 QUESTION = "How many rows does a truth table need?"
 

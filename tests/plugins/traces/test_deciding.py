@@ -20,7 +20,7 @@ from engine.replay.table import run_table
 from plugins.traces.assembling import evidence_of, program_of, run_id_of
 from plugins.traces.deciding import decided, events_of, settings_for
 from plugins.traces.foreign import ForeignPassage, ForeignSearch, ForeignTrace, ForeignVerdict
-from plugins.traces.reading import recognised
+from plugins.traces.trace_file import recognised
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
 
 _names = st.sampled_from([PassageId(name) for name in "abcdef"])

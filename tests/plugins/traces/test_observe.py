@@ -18,7 +18,7 @@ from langgraph.graph import END, START, StateGraph
 from plugins.traces.assembling import evidence_of, program_of
 from plugins.traces.deciding import decided, settings_for
 from plugins.traces.foreign import ForeignTrace
-from plugins.traces.reading import recognised
+from plugins.traces.trace_file import recognised
 from rag_workbench import observe
 from rag_workbench.observe import observe_generation, observe_grading, observe_retrieval, observe_run
 

@@ -15,7 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from engine.errors import WorkbenchError
 from plugins.traces.errors import DECODER_MISSING, TOO_LARGE
 from plugins.traces.foreign import ForeignTrace
-from plugins.traces.reading import recognised
+from plugins.traces.trace_file import recognised
 from plugins.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
 from tests.support.errors import raises

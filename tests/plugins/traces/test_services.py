@@ -14,8 +14,8 @@ import pytest
 from engine.model.values import OriginNote
 from plugins.traces.errors import TOO_LARGE
 from plugins.traces.phoenix import nanoseconds
-from plugins.traces.reading import recognised
-from plugins.traces.telling import said_of
+from plugins.traces.report import said_of
+from plugins.traces.trace_file import recognised
 from tests.plugins.traces.crag_spans import CATS, TIDES
 from tests.support.errors import raises
 

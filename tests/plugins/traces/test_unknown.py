@@ -28,7 +28,7 @@ from engine.replay.scorecard import scorecard
 from pages.parts.ask.what_if import card_nodes
 from pages.parts.ask.what_if_map import pairs_for
 from plugins.traces.deciding import events_of
-from plugins.traces.reading import recognised
+from plugins.traces.trace_file import recognised
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of
 from tests.plugins.traces.test_deciding import imported
 

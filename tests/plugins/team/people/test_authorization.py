@@ -14,9 +14,9 @@ from engine.engine import Engine
 from engine.errors import NotAllowed, NotSignedIn
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
-from engine.people import LOCAL, Person, Role, acting, acting_as
-from engine.people.acting import carried, require_sign_in
+from engine.people import LOCAL, Person, Role, acting_as, current_user
 from engine.people.authorization import OPERATIONS, authorized, internal, needs
+from engine.people.current_user import require_sign_in, with_current_user
 from engine.settings import Settings
 from plugins.team.team import team_of
 from tests.api.served import engine_of
@@ -91,7 +91,7 @@ def test_a_route_that_declares_no_role_is_for_admins(engine: Engine, person: Per
 
 
 def test_without_sign_in_everybody_is_the_one_at_this_machine(engine: Engine) -> None:
-    assert acting() is LOCAL
+    assert current_user() is LOCAL
     run_id = engine.start("Why?", RunConfig())
     engine.wait(run_id)
     assert engine.record(run_id).author == ""
@@ -160,12 +160,12 @@ def test_work_in_a_thread_is_done_for_whoever_began_it(engine: Engine) -> None:
 
     def work() -> None:
         try:
-            found.append(acting())
+            found.append(current_user())
         except NotSignedIn as error:
             found.append(type(error))
 
     with people_sign_in(engine), acting_as(EDITOR):
-        for target in (work, carried(work)):
+        for target in (work, with_current_user(work)):
             thread = threading.Thread(target=target)
             thread.start()
             thread.join()

@@ -29,7 +29,7 @@ from engine.llm.grader import CachedReply, verdict_key
 from engine.model.config import WORKFLOWS, RoleModel, RunConfig, WorkflowName
 from engine.model.events import RunStarted
 from engine.model.values import RunId
-from engine.people import Person, acting, acting_as
+from engine.people import Person, acting_as, current_user
 from engine.records.listing import Wanted
 from engine.records.store import RunStore
 from engine.records.writer import RecordWriter
@@ -293,9 +293,9 @@ def test_an_alias_stays_limited_wherever_it_leads_later(ward: Ward) -> None:
             engine._runs.forget(run)
         with pytest.raises(UnknownCollection):
             engine.describe("below")
-        assert not Wanted(9, reader=acting()).admits(line)
+        assert not Wanted(9, reader=current_user()).admits(line)
     with ward.as_(MEMBER):
-        assert Wanted(9, reader=acting()).admits(line)
+        assert Wanted(9, reader=current_user()).admits(line)
 
 
 def test_a_run_of_another_process_is_kept_from_others_while_it_goes_on(ward: Ward) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from engine.errors import TooManyRuns
-from engine.evaluation.asking import RunsHere, UnderWay
 from engine.evaluation.cases import Case, QuerySet
+from engine.evaluation.concurrent_cases import RunsHere, UnderWay
 from engine.model.config import RunConfig
 from engine.model.events import RunStarted
 from engine.model.people import Person
 from engine.model.values import RunId
-from engine.people.acting import acting_as
+from engine.people.current_user import acting_as
 from engine.records.store import RunStore
 from engine.settings import Settings
 from plugins.team.quota import Quota

@@ -25,8 +25,8 @@ from engine.errors import (
     UnknownRun,
     WorkbenchError,
 )
+from engine.evaluation.annotation.pairs import Item
 from engine.evaluation.cases import Case, QuerySet
-from engine.evaluation.desk.pairs import Item
 from engine.evaluation.values import AnswerJudgement, Batch, Label
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.weak_points import WeakPoint

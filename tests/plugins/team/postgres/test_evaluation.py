@@ -10,7 +10,7 @@ from engine.database.tables import QUERY_SETS
 from engine.evaluation.cases import QuerySet
 from engine.evaluation.store import EvaluationStore
 from plugins.team.postgres import PostgresDatabase
-from tests.desk.test_judging import *  # noqa: F403
+from tests.annotation.test_judging import *  # noqa: F403
 from tests.drafting.test_drafting import *  # noqa: F403
 from tests.evaluation.test_grader_fits import *  # noqa: F403
 from tests.evaluation.test_store import *  # noqa: F403

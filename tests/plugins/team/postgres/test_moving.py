@@ -18,7 +18,7 @@ from sqlalchemy import Column, DateTime, Float, Integer, LargeBinary, delete, fu
 from engine.cli.main import main
 from engine.database import Database
 from engine.database.base import clean
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import EVENTS, RUNS, TAGS, tables_of
 from engine.errors import RecordError
@@ -38,7 +38,7 @@ TEXTS = ("Was für ein Ärger?", "什么是糖尿病?", "nul \x00", "", "line\nb
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.settings import Settings
 from plugins.team import moving
 from plugins.team.postgres import PostgresDatabase

@@ -179,7 +179,7 @@ def test_without_the_driver_the_extra_that_brings_it_is_named() -> None:
     script = """
 import sys
 sys.modules["psycopg"] = None
-from engine.database.opening import Databases
+from engine.database.databases import Databases
 from engine.settings import Settings
 from plugins.team.errors import DRIVER_MISSING
 try:
