@@ -63,3 +63,15 @@ def test_the_development_container_opens_the_port_of_the_app() -> None:
 
 def test_the_citation_names_this_version() -> None:
     assert _read("CITATION.cff")["version"] == __version__
+
+
+def test_what_newcomers_look_for_is_where_contributing_says() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .+ \| (`.+) \|$", text.split("## Find your way")[1].split("\n## ")[0], re.MULTILINE)
+    assert len(rows) == 10
+    for row in rows:
+        place, *names = re.findall(r"`([\w/.]+)`", row)
+        defined = set(
+            re.findall(r"^\s*(?:async )?(?:def|class) (\w+)", (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE)
+        )
+        assert {name.rpartition(".")[2] for name in names} <= defined, place
