@@ -74,6 +74,15 @@ class BulkImport:
             self._db.take_in(collection)
         finally:
             file.unlink(missing_ok=True)
+        self._complete(collection, rows)
+
+    def _complete(self, collection: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write the rows that an import left out: a server can apply an earlier deletion of their ids to them."""
+        self._db.wrote(collection)
+        ids = [str(row["id"]) for row in rows]
+        there = {row["id"] for row in self._db.rows_with(collection, "id", ids, ["id"])}
+        if missing := [row for row in rows if row["id"] not in there]:
+            self._db.upsert(collection, missing)
 
     def settled(self, collection: str) -> None:
         """Wait for imports that a process which is gone has started, with any result."""

@@ -18,7 +18,7 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.errors import SourceError, SourceUnsupported, StoreError
 from engine.model.values import PassageId
 from plugins.scale import loading
-from plugins.scale.bulk import ImportFolder
+from plugins.scale.bulk import BulkImport, ImportFolder
 from plugins.scale.errors import INDEX_FIXED, NO_ROW, VECTORS_UNLIKE
 from plugins.scale.loading import LoadReport, load_vectors
 from plugins.scale.vector_files import sources_of
@@ -221,6 +221,23 @@ def test_an_import_that_was_not_noted_is_not_there_twice(
         with pytest.raises(StoreError):
             put(case, jsonl(tmp_path, content), folder=folder)
     put(case, jsonl(tmp_path, content), folder=folder)
+    whole(case, content)
+
+
+def test_rows_that_an_import_leaves_out_are_written(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen where an import follows a deletion of the same ids: it reports its completion, and rows are missing."""
+    _on_server(case)
+    content, wait = rows(4, 20), BulkImport._wait
+
+    def loses_some(bulk: BulkImport, imports: Any, collection: str, job: str) -> None:
+        wait(bulk, imports, collection, job)
+        bulk._db.take_in(collection)
+        bulk._db.delete(collection, "source", ["s1.md"])
+
+    monkeypatch.setattr(BulkImport, "_wait", loses_some)
+    put(case, jsonl(tmp_path, content), folder=ImportFolder(tmp_path / "bulk"))
     whole(case, content)
 
 
