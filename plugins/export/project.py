@@ -117,8 +117,8 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
     without += [] if settings.searxng_url else ["engine.web"]
     without += [] if workflow(config.workflow).remembers else ["engine.knowledge.milvus_memory"]
     declared = WORKFLOWS[config.workflow]
-    making = f"{declared.rpartition('.')[0]}.making"
-    entries = ["plugins.export.graph", declared, *([making] if find_spec(making) else [])]
+    build_roles = f"{declared.rpartition('.')[0]}.build_roles"
+    entries = ["plugins.export.graph", declared, *([build_roles] if find_spec(build_roles) else [])]
     found = Modules(entries, (*without, "engine.knowledge.graph"))
     return Modules(entries, tuple(without)) if _GRAPHS in found else found
 

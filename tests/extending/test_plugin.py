@@ -70,7 +70,7 @@ def test_a_route_a_command_a_panel_and_a_setting_of_another_wheel_work(installed
 def test_one_that_cannot_be_loaded_is_said_and_stops_nothing(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "workbench_hello.py").write_text("raise OSError('no disk')")
     script = (
-        "import asyncio\nfrom engine.host.health import _plugins\n"
+        "import asyncio\nfrom engine.system.health import _plugins\n"
         "print([(item.health, item.fault.fact) for item in asyncio.run(_plugins()) if item.name == 'hello'])"
     )
     done = run(tmp_path, "-c", script, PYTHONPATH=os.pathsep.join((str(ROOT), str(tmp_path), str(installed))))

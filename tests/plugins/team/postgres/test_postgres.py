@@ -180,11 +180,11 @@ def test_without_the_driver_the_extra_that_brings_it_is_named() -> None:
 import sys
 sys.modules["psycopg"] = None
 from engine.database.databases import Databases
+from engine.errors import WorkbenchError
 from engine.settings import Settings
-from plugins.team.errors import DRIVER_MISSING
 try:
     Databases.of(Settings(database_url="postgresql://here/there"))
-except DRIVER_MISSING as missing:
+except WorkbenchError as missing:
     print(missing.code)
 """
     told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
