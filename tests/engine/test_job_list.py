@@ -73,7 +73,7 @@ def test_every_kind_and_state_has_a_label() -> None:
 
 
 def texts(job: Job) -> str:
-    return " ".join(part for cell in job_row(job, EN) for part in said(cell))
+    return " ".join(part for cell in job_row(job, EN, people=bool(job.author)) for part in said(cell))
 
 
 def said(part: object) -> list[str]:

@@ -17,7 +17,8 @@ from engine.messages import N_
 from pages.parts.common.actions import run_action, say_fault
 
 _WATCH_S = 2.0
-_HEAD = (N_("Job"), N_("State"), N_("Done"), N_("Since"), N_("By"), N_("Do"))
+_BY = N_("By")
+_HEAD = (N_("Job"), N_("State"), N_("Done"), N_("Since"), _BY, N_("Do"))
 _LOOKS = {"done": "pass", "failed": "fault", "stopped": "warn", "interrupted": "warn", "waiting": "grey"}
 
 
@@ -48,11 +49,14 @@ def view(jobs: Sequence[Job], words: Words) -> str | None:
             "here while they run and when they have ended."
         )
         return draw_system((node("p", "muted", empty),), words, key="jobs")
-    rows = [job_row(job, words) for job in jobs]
-    return draw_system((table("sheet jobs", [words(text) for text in _HEAD], rows),), words, key="jobs")
+    people = any(job.author for job in jobs)
+    head = [words(text) for text in _HEAD if people or text != _BY]
+    rows = [job_row(job, words, people=people) for job in jobs]
+    return draw_system((table("sheet jobs", head, rows),), words, key="jobs")
 
 
-def job_row(job: Job, words: Words) -> list[Node | str]:
+def job_row(job: Job, words: Words, *, people: bool) -> list[Node | str]:
+    """Build the cells of a job; the person who began it only where ``people`` sign in."""
     state: list[Node | str] = [chip(_LOOKS.get(job.state, "accent"), words(JOB_STATES[job.state]))]
     if job.fault is not None:
         state += fault_nodes(job.fault, words)
@@ -65,7 +69,7 @@ def job_row(job: Job, words: Words) -> list[Node | str]:
         node("div", "", *state),
         node("div", "num", *_done(job, words)),
         since,
-        job.author,
+        *([job.author] if people else []),
         node("div", "actions", *_buttons(job, words)),
     ]
 
