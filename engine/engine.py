@@ -121,7 +121,12 @@ class Engine(KnowledgeOperations):
     @classmethod
     @internal
     def open(cls, settings: Settings | None = None) -> Self:
-        """Open an engine on embedded defaults, with the sample knowledge base present."""
+        """Open an engine on embedded defaults, with the sample knowledge base present.
+
+        >>> with Engine.open() as engine:
+        ...     print(engine.run("打针打在哪里？").outcome)
+        answered
+        """
         return cls(settings or Settings.load())
 
     def __enter__(self) -> Self:
@@ -267,7 +272,14 @@ class Engine(KnowledgeOperations):
     def stream(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
     ) -> Iterator[Event]:
-        """The same run as typed events; closing the iterator before its end cancels the run."""
+        """The same run as typed events; closing the iterator before its end cancels the run.
+
+        >>> for event in engine.stream("打针打在哪里？"):
+        ...     if isinstance(event, Decided):
+        ...         print(event.decision.route)
+        rewrite
+        generate
+        """
         run = self._runs.named(self.start(question, config, attachments=attachments))
         try:
             yield from run.follow()
@@ -353,7 +365,12 @@ class Engine(KnowledgeOperations):
 
     @needs("viewer")
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
-        """Return what ``record``'s question would have done under ``config``, without a model call."""
+        """Return what ``record``'s question would have done under ``config``, without a model call.
+
+        >>> record = engine.run("打针打在哪里？")
+        >>> engine.what_if(record, replace(record.config, max_rewrites=0)).outcome
+        'abstained'
+        """
         return what_if(record, config)
 
     @needs("viewer")

@@ -116,7 +116,14 @@ def configure(
 
 
 def observe_retrieval(function: _F | None = None, *, model: str = "") -> Any:
-    """Record what a function finds: its query, and the documents that it returns."""
+    """Record what a function finds: its query, and the documents that it returns.
+
+    >>> @observe_retrieval
+    ... def search(query):
+    ...     return ["Insulin is injected into the abdomen."]
+    >>> search("Where?")
+    ['Insulin is injected into the abdomen.']
+    """
     return _observed(function, "retrieval", model)
 
 

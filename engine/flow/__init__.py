@@ -11,7 +11,11 @@ from engine.model.config import WORKFLOWS, WorkflowName, declared
 
 
 def workflow(name: WorkflowName) -> Workflow:
-    """The workflow of that name; raises ``InvalidConfig`` where it does not exist in this version."""
+    """Return the workflow of that name; raises ``InvalidConfig`` if this version has none.
+
+    >>> workflow("self_corrective").roles
+    ('grader', 'rewriter', 'generator')
+    """
     return cast(Workflow, declared(name))
 
 

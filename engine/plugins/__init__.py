@@ -114,7 +114,12 @@ class Front:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """All that the core asks a plug-in for; what it leaves out, it does not have."""
+    """All that the core asks a plug-in for; what it leaves out, it does not have.
+
+    >>> plugin = Plugin("hello", "Hello", modules=("no_such_module",), packages="hello-client")
+    >>> plugin.missing
+    ('no_such_module',)
+    """
 
     name: str
     """Of its folder or its entry point."""

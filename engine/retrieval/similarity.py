@@ -35,6 +35,9 @@ def similarity(cosine: float, floor: float) -> float:
     """``clip((cosine - floor) / (1 - floor), 0, 1)``: never reverses an order, finite for any finite numbers.
 
     A floor of 1 (a query equal to the anchors) leaves nothing to stretch: then only a cosine of 1 is similar.
+
+        >>> similarity(0.95, floor=0.90)
+        0.5
     """
     room = 1.0 - floor
     if room <= 0.0:

@@ -365,6 +365,9 @@ def config_from_dict(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_IN
 
     ``usual`` are the models of roles that are not named: a stored config has built-in ones there, a request those of
     this machine.
+
+        >>> config_from_dict({"top_k": 8, "models": {"grader": "ollama:qwen3:8b"}}).models.grader.model
+        'ollama:qwen3:8b'
     """
     _refuse_unknown(plain, CONFIG_FIELDS)
     values = dict(plain)
