@@ -116,9 +116,9 @@ class Front:
 class Plugin:
     """All that the core asks a plug-in for; what it leaves out, it does not have.
 
-    >>> plugin = Plugin("hello", "Hello", modules=("no_such_module",), packages="hello-client")
-    >>> plugin.missing
-    ('no_such_module',)
+    >>> hello = Plugin(name="hello", title="Hello", modules=("hello_client",), packages="hello-client")
+    >>> "hello-client" in hello.missing
+    True
     """
 
     name: str
