@@ -36,7 +36,7 @@ def similarity(cosine: float, floor: float) -> float:
 
     A floor of 1 (a query equal to the anchors) leaves nothing to stretch: then only a cosine of 1 is similar.
 
-        >>> similarity(0.95, floor=0.90)
+        >>> similarity(0.875, floor=0.75)
         0.5
     """
     room = 1.0 - floor
