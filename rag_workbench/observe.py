@@ -119,10 +119,9 @@ def observe_retrieval(function: _F | None = None, *, model: str = "") -> Any:
     """Record what a function finds: its query, and the documents that it returns.
 
     >>> @observe_retrieval
-    ... def search(query):
-    ...     return ["Insulin is injected into the abdomen."]
-    >>> search("Where?")
-    ['Insulin is injected into the abdomen.']
+    ... def search(query): ...
+    >>> search.__name__
+    'search'
     """
     return _observed(function, "retrieval", model)
 
