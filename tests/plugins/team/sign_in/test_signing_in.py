@@ -8,7 +8,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,20 +54,19 @@ def test_a_viewer_comes_to_the_page_that_was_asked_for_and_can_change_nothing(si
     expect(page.get_by_text("Run with these settings")).to_have_count(0)
 
 
-def test_a_stranger_is_sent_nothing_but_the_page_to_sign_in_on(app: App, tab: Callable[[], Page]) -> None:
+def test_a_stranger_is_sent_nothing_but_the_page_to_sign_in_on(app: App, tab: Page) -> None:
     """In a browser; ``test_real_app.py`` asks each page for it without one."""
-    page = tab()
     frames: list[bytes] = []
 
     def keep(payload: str | bytes) -> None:
         frames.append(payload if isinstance(payload, bytes) else payload.encode())
 
-    page.on("websocket", lambda socket: socket.on("framereceived", keep))
+    tab.on("websocket", lambda socket: socket.on("framereceived", keep))
     for path in ("/?run=demo-forced-en", "/system?part=settings"):
-        page.goto(app.url + path)
-        page.wait_for_selector(IDLE)
-        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-        expect(page.get_by_text("Page not found")).to_have_count(0)
+        tab.goto(app.url + path)
+        tab.wait_for_selector(IDLE)
+        expect(tab.get_by_role("button", name="Sign in")).to_be_visible()
+        expect(tab.get_by_text("Page not found")).to_have_count(0)
     sent = b"".join(frames)
     assert b"Sign in" in sent
     for known in (b"truth table", b"dc-complications", b"WORKBENCH_", b"Recorded demos", b"Passes at once"):
