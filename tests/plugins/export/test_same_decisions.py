@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import obedient
-from tests.plugins.export.comparing import assert_alike, driving, recorded
+from tests.plugins.export.comparing import Driver, assert_alike, driving, recorded
 from tests.support.foreign_milvus import QUESTION, Elsewhere, fill
 from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, RecordedRequest, ServerError
 from tests.support.ollama_stand_in.small_models import HABITS
@@ -101,10 +101,13 @@ class Both:
     said: Said
     alone: bool
     """Whether these had an environment of their own, with their requirements and nothing else."""
+    environment: Path
+    driver: Driver
+    """The process that said it."""
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     folder = tmp_path_factory.mktemp("exported")
     with OllamaStandIn(["qwen3:8b"], reply=small_model) as ollama, RerankStandIn("infinity", shared_words) as server:
         settings = Settings.load(
@@ -118,14 +121,15 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
         python = installed(folder / "environment", [folder / name / "requirements.txt" for name in records])
         with driving(folder, python or sys.executable) as driver:
             said = {name: driver(folder / name, [item.question for item in found]) for name, found in records.items()}
-    assert len(server.requests) > 2
-    return Both(records, said, alone=python is not None)
+            assert len(server.requests) > 2
+            yield Both(records, said, python is not None, folder / "environment", driver)
 
 
 def installed(environment: Path, required: Sequence[Path]) -> str | None:
     """The Python of an environment with what is required and nothing else; None where it cannot be had here."""
     uv, python = [str(Path(sys.executable).parent / "uv"), "--quiet"], str(environment / "bin" / "python")
-    subprocess.run([*uv, "venv", "--python", sys.executable, str(environment)], check=True)
+    if not environment.exists():
+        subprocess.run([*uv, "venv", "--python", sys.executable, str(environment)], check=True)
     lists = [part for path in required for part in ("-r", str(path))]
     if subprocess.run([*uv, "pip", "install", "--python", python, *lists], check=False).returncode:
         return None
@@ -175,7 +179,9 @@ def test_the_runs_take_many_ways(both: Both) -> None:
     assert recall is not None and recall.memories
 
 
-def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_faults(tmp_path: Path) -> None:
+def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_faults(
+    tmp_path: Path, both: Both
+) -> None:
     """One passage whose calls fail is unreadable, a reply that breaks off is asked for again, on both sides."""
     theirs = Elsewhere(str(tmp_path / "theirs.db"), "t_")
     fill(theirs)
@@ -207,10 +213,11 @@ def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_f
             for name, config in ways.items():
                 ollama.script("chat", *faults * (name == "faults"))
                 records[name] = recorded(engine, tmp_path / name, config, asked[name])
-        with driving(tmp_path) as driver:
-            for name in ways:
-                ollama.script("chat", *faults * (name == "faults"))
-                assert_alike(records[name], driver(tmp_path / name, asked[name], OPENAI_API_KEY=key))
+        if both.alone:
+            assert installed(both.environment, [tmp_path / name / "requirements.txt" for name in ways])
+        for name in ways:
+            ollama.script("chat", *faults * (name == "faults"))
+            assert_alike(records[name], both.driver(tmp_path / name, asked[name], OPENAI_API_KEY=key))
     every = [file for name in ways for file in (tmp_path / name).rglob("*") if file.is_file()]
     assert len(every) > 300 and not [file for file in every if key.encode() in file.read_bytes()]
     assert {item.outcome for item in records["embedded"]} & {"answered", "answered_forced"}
