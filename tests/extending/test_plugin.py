@@ -16,7 +16,8 @@ from engine.plugins import _folders
 ROOT = Path(__file__).resolve().parents[2]
 _PATIENCE_S = 600
 _TRIED = """
-import sys
+import gc, sys
+gc.disable()
 from pathlib import Path
 from starlette.testclient import TestClient
 from engine.api import create_api

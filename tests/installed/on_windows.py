@@ -6,6 +6,7 @@ Other people's packages stay as they were imported here, for their parts for Win
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import pkgutil
@@ -76,6 +77,8 @@ def look_like_windows() -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1])
+    # What is imported stays: searching it for garbage takes a fifth of the time.
+    gc.disable()
     answer(folder / "here")
     look_like_windows()
     record = answer(folder / "there")

@@ -5,6 +5,7 @@ The core imports no plug-in, so that it is imported once for all forks; each fin
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -136,6 +137,8 @@ def without(name: str, folder: Path) -> None:
 
 def main() -> None:
     base, *names = sys.argv[1:]
+    # Nothing here is worth a search for garbage, and in a fork it would copy each page of memory that it looks at.
+    gc.disable()
     own = [
         module.name
         for folder in (components, parts)

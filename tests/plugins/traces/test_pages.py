@@ -103,7 +103,8 @@ def test_import_and_judging_are_offered_to_those_who_may(engine: Engine, person:
 
 
 _WITHOUT = """
-import sys
+import gc, sys
+gc.disable()
 from pathlib import Path
 from tests.plugins.without import remove
 remove({"traces"})
