@@ -44,7 +44,7 @@ def app(provider: keycloak_server.Provider, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="package")
 def profile(chrome: Browser) -> Iterator[BrowserContext]:
-    """One for all tests: a browser that has the scripts of the app and of Keycloak already takes half the time."""
+    """One for all tests, so that the scripts of the app and of Keycloak are loaded once."""
     with chrome.new_context(locale="en-US") as context:
         context.set_default_timeout(PATIENCE_MS)
         yield context
