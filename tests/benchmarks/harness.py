@@ -63,6 +63,8 @@ class Sizes:
     """Questions that a chat model grades on a cluster."""
     body: int = 25_000_000
     """Bytes of a request that means harm."""
+    refined_every: int = 1
+    """One of how many sample questions has its passages refined."""
 
 
 TINY = Sizes(
@@ -82,6 +84,7 @@ TINY = Sizes(
     asked=200,
     rated=100,
     body=100_000,
+    refined_every=12,
 )
 
 

@@ -41,7 +41,7 @@ class Refined:
 def refinement(bench: Bench) -> Iterator[Row]:
     """Rows for each threshold."""
     for threshold in THRESHOLDS:
-        found = measured(threshold)
+        found = measured(threshold, bench.sizes.refined_every)
         name = f"bearing ≥ {threshold:.1f}"
         yield Row(f"{name}: context saved", "%", (found.saved,))
         yield Row(f"{name}: best sentence of the answer kept", "%", (found.best_kept,))
