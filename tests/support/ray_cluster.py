@@ -112,7 +112,7 @@ class Cluster:
         log = self.folder / f"node-{len(self.nodes)}-{secrets.token_hex(3)}.log"
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", *options, "--block", *_LEFT_OUT]
         limits = [f"--num-cpus={processors}", f"--object-store-memory={_STORE_BYTES}"]
-        where = [f"--temp-dir={self.folder / 's'}"] if "--head" in options else []
+        where = [f"--temp-dir={self.folder / 's'}", "--no-monitor"] if "--head" in options else []
         with log.open("wb") as out:
             process = subprocess.Popen(
                 [*_BOUND, *command, *limits, *where],

@@ -1,4 +1,4 @@
-"""One real cluster for all tests of this folder, and two workers that most of them share."""
+"""One real cluster for most tests of this folder, and two workers that they share."""
 
 from __future__ import annotations
 

@@ -24,35 +24,54 @@ from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.settings import Settings
 from plugins.cluster import plugin
-from tests.support import ray_cluster
+from tests.support import postgres_server, ray_cluster
 from tests.support.gates import until
 
-CASES = sample_set().cases[:16]
+CASES = sample_set().cases[:10]
 CONFIG = RunConfig(grade_probe=True)
+TIMES = len(CASES) // 2
 PATIENCE_S = 180.0
 
 
-@pytest.fixture
-def engine(
-    tmp_path: Path,
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[ray_cluster.Cluster]:
+    """One node with room for two workers: what a node more changes, ``test_deaths`` shows."""
+    reason = ray_cluster.missing()
+    if reason:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
+    with ray_cluster.running(processors=2) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def _engine(
+    tmp_path_factory: pytest.TempPathFactory,
     milvus_here: str,
-    postgres_url: str,
-    ray_here: ray_cluster.Cluster,
-    monkeypatch: pytest.MonkeyPatch,
+    postgres_server_here: postgres_server.Server,
+    cluster: ray_cluster.Cluster,
 ) -> Iterator[Engine]:
+    with postgres_server_here.database() as url:
+        settings = Settings(
+            data_dir=tmp_path_factory.mktemp("data"),
+            milvus_uri=milvus_here,
+            milvus_database="cluster",
+            database_url=SecretStr(url),
+            ray_address=cluster.address,
+            ray_workers=2,
+        )
+        with Engine(settings) as opened:
+            opened.wait_until_ready()
+            opened.evaluation.save_query_set(QuerySet("some", CASES))
+            yield opened
+
+
+@pytest.fixture
+def engine(_engine: Engine, cluster: ray_cluster.Cluster, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """One for all tests, for which so many questions are worth a cluster."""
+    for name, value in cluster.environment.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr(plugin, "WORTH_A_CLUSTER", len(CASES))
-    settings = Settings(
-        data_dir=tmp_path / "data",
-        milvus_uri=milvus_here,
-        milvus_database="cluster",
-        database_url=SecretStr(postgres_url),
-        ray_address=ray_here.address,
-        ray_workers=2,
-    )
-    with Engine(settings) as opened:
-        opened.wait_until_ready()
-        opened.evaluation.save_query_set(QuerySet("sixteen", CASES))
-        yield opened
+    return _engine
 
 
 def workers_of(cluster: ray_cluster.Cluster) -> list[int]:
@@ -68,17 +87,17 @@ def figures(engine: Engine, batch: str) -> dict[str, tuple[np.ndarray, np.ndarra
 
 
 def test_on_a_server_a_batch_on_a_cluster_has_the_figures_of_one_process_though_a_worker_is_killed(
-    engine: Engine, ray_here: ray_cluster.Cluster
+    engine: Engine, cluster: ray_cluster.Cluster
 ) -> None:
-    here = engine.batches.start("sixteen", CONFIG, 2, [case.id for case in CASES[:-1]])
+    here = engine.batches.start("some", CONFIG, 2, [case.id for case in CASES[:-1]])
     assert engine.batches.wait(here, PATIENCE_S)
     assert engine.batches.progress(here).workers is None, "small batches never start Ray"
-    assert workers_of(ray_here) == []
+    assert workers_of(cluster) == []
 
-    there = engine.batches.start("sixteen", CONFIG, 2)
-    until(lambda: engine.batches.progress(there).done >= 5)
+    there = engine.batches.start("some", CONFIG, 2)
+    until(lambda: engine.batches.progress(there).done >= 3)
     assert engine.batches.progress(there).workers
-    os.kill(workers_of(ray_here)[0], signal.SIGKILL)
+    os.kill(workers_of(cluster)[0], signal.SIGKILL)
     assert engine.batches.wait(there, PATIENCE_S)
 
     progress = engine.batches.progress(there)
@@ -98,14 +117,14 @@ def test_on_a_server_many_passages_are_judged_again_by_workers(engine: Engine) -
     records = [engine.run(case.question, CONFIG) for case in CASES[:2]]
     engine.flush()
     told: list[int] = []
-    regraded = engine.start_regrade(records, 8, told.append).result(PATIENCE_S)
-    assert regraded.fault is None and told == list(range(1, 17))
+    regraded = engine.start_regrade(records, TIMES, told.append).result(PATIENCE_S)
+    assert regraded.fault is None and told == list(range(1, len(records) * TIMES + 1))
     for record in records:
         judged = {name: verdict for current in record.rounds for name, verdict in current.verdicts.items()}
         again = regraded.verdicts[record.id]
         assert set(again) == {passage.id for passage in judged_passages(record)} and again
         # The built-in grader says the same each time.
-        assert all(found == [judged[name]] * 8 for name, found in again.items())
+        assert all(found == [judged[name]] * TIMES for name, found in again.items())
 
 
 def test_on_a_server_many_files_are_read_and_embedded_by_workers(

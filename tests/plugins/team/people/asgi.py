@@ -21,13 +21,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def sent(app: Any, method: str, target: str, headers: Headers | None = None, body: Any = None) -> Answer:
-    """The answer to a request whose address no client has tidied up."""
-    return asyncio.run(answer_of(app, method, target, headers, body))
-
-
 async def answer_of(app: Any, method: str, target: str, headers: Headers | None = None, body: Any = None) -> Answer:
-    """:func:`sent`, in a loop that is running."""
+    """The answer to a request whose address no client has tidied up."""
     path, _, query = target.partition("?")
     content = b"" if body is None else json.dumps(body).encode()
     given = {"host": "127.0.0.1:8501", "content-type": "application/json", **(headers or {})}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from engine.people.current_user import require_sign_in, with_current_user
 from engine.settings import Settings
 from plugins.team.team import team_of
 from tests.api.served import engine_of
-from tests.plugins.team.people.asgi import sent
+from tests.plugins.team.people.asgi import answer_of
 from tests.plugins.team.signing_in import people_sign_in
 from tests.support.people import ADMIN, EDITOR, PEOPLE, VIEWER
 
@@ -87,7 +88,7 @@ def test_a_route_that_declares_no_role_is_for_admins(engine: Engine, person: Per
         return "something"
 
     with people_sign_in(engine), acting_as(person):
-        assert sent(api, "GET", "/forgotten").status == status
+        assert asyncio.run(answer_of(api, "GET", "/forgotten")).status == status
 
 
 def test_without_sign_in_everybody_is_the_one_at_this_machine(engine: Engine) -> None:

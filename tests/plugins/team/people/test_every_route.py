@@ -18,7 +18,7 @@ from engine.model.people import ROLES, Role
 from engine.people import acting_as
 from plugins.team.team import team_of
 from plugins.team.tokens import made, stamp
-from tests.plugins.team.people.asgi import Answer, Headers, sent
+from tests.plugins.team.people.asgi import Answer, Headers
 from tests.plugins.team.people.dumping import everything
 from tests.plugins.team.people.ward import MEMBER, Ward, cookie
 from tests.support.people import ADMIN
@@ -28,7 +28,7 @@ from tests.support.requests import address, body_of, declared
 def asked(ward: Ward, route: str, headers: Headers) -> Answer:
     """The answer to a request that would do what the route is for."""
     method, path = address(route, name="samples", run_id=ward.open_run, job_id=ward.job, memory_id="m1", point_id="w1")
-    return sent(ward.client.app, method, path, headers, body_of(route, "samples"))
+    return ward.sent(method, path, headers, body_of(route, "samples"))
 
 
 def bearer(text: str) -> Headers:
@@ -104,7 +104,7 @@ def test_no_other_spelling_and_no_other_method_leads_past_the_door(ward: Ward) -
         for tried, spelt in tries:
             if path == "/api/ready" and not spelt.startswith("/api/ready?"):
                 continue
-            answer = sent(ward.client.app, tried, spelt, OVERRIDE, body_of(route, "samples"))
+            answer = ward.sent(tried, spelt, OVERRIDE, body_of(route, "samples"))
             elsewhere = answer.body == b"Not Found"  # where the pages would be
             opened = spelt.startswith("/api/ready?") and answer.status == 200
             assert answer.status == 401 or elsewhere or opened, (tried, spelt, answer.status, answer.body)
@@ -119,7 +119,7 @@ def test_nor_does_a_viewer_change_anything_by_one(ward: Ward) -> None:
         method, path = address(route, name="samples", run_id=ward.open_run, job_id=ward.job)
         tries = [(method, spelt) for spelt in spellings(path)] + [(other, path) for other in METHODS if other != "HEAD"]
         for tried, spelt in tries:
-            answer = sent(ward.client.app, tried, spelt, token, body_of(route, "samples"))
+            answer = ward.sent(tried, spelt, token, body_of(route, "samples"))
             assert answer.status in (400, 403, 404, 405), (tried, spelt, answer.status, answer.body)
     require_kept(ward, before)
 
@@ -128,14 +128,14 @@ def test_nor_does_a_viewer_change_anything_by_one(ward: Ward) -> None:
 def test_how_the_header_is_written_does_not_matter(ward: Ward, form: str) -> None:
     token = ward.token("viewer")["authorization"].removeprefix("Bearer ")
     for name in ("authorization", "Authorization", "AUTHORIZATION"):
-        assert sent(ward.client.app, "GET", "/api/me", {name: form.format(token)}).status == 200
-        refused = sent(ward.client.app, "DELETE", f"/api/runs/{ward.open_run}", {name: form.format(token)})
+        assert ward.sent("GET", "/api/me", {name: form.format(token)}).status == 200
+        refused = ward.sent("DELETE", f"/api/runs/{ward.open_run}", {name: form.format(token)})
         assert refused.status == 403
 
 
 def test_a_token_that_is_refused_does_not_fall_back_to_the_cookie(ward: Ward) -> None:
     for bad in ("Bearer wbt_x", "Basic YTpi", ""):
-        assert sent(ward.client.app, "GET", "/api/runs", {"authorization": bad, **cookie(MEMBER)}).status == 401
+        assert ward.sent("GET", "/api/runs", {"authorization": bad, **cookie(MEMBER)}).status == 401
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -151,7 +151,7 @@ def test_a_token_does_what_the_table_says(ward: Ward, role: Role) -> None:
             said = json.loads(answer.body)
             assert said.get("error", said)["code"] == "WB821"
             # Nor is what was sent along looked at before.
-            assert sent(ward.client.app, *address(route), token, {"unknown": 1}).status == 403, route
+            assert ward.sent(*address(route), token, {"unknown": 1}).status == 403, route
     if role == "viewer":
         require_kept(ward, before)
     else:

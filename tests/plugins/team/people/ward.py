@@ -28,6 +28,7 @@ from engine.settings import Settings
 from plugins.team.page_cookie import NAME
 from plugins.team.team import team_of
 from tests.api.served import ADDRESS
+from tests.plugins.team.people.asgi import Answer, Headers, answer_of
 from tests.plugins.team.signing_in import COOKIES, people_sign_in
 from tests.support.brought import brought
 from tests.support.people import ADMIN
@@ -60,6 +61,12 @@ class Ward:
 
     def as_(self, person: Person) -> Any:
         return acting_as(self.engine.limits.admitted(person))
+
+    def sent(self, method: str, target: str, headers: Headers | None = None, body: Any = None) -> Answer:
+        """The answer to a request whose address no client has tidied up, in the one loop of ``client``."""
+        assert self.client.portal is not None
+        answer: Answer = self.client.portal.call(answer_of, self.client.app, method, target, headers, body)
+        return answer
 
     def token(self, role: Role = "editor", collections: list[str] | None = None) -> dict[str, str]:
         with acting_as(ADMIN):
