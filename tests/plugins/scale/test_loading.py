@@ -237,7 +237,7 @@ def test_rows_that_an_import_leaves_out_are_written(
         bulk._db.delete(collection, "source", ["s1.md"])
 
     monkeypatch.setattr(BulkImport, "_wait", loses_some)
-    put(case, jsonl(tmp_path, content), folder=ImportFolder(tmp_path / "bulk"))
+    assert put(case, jsonl(tmp_path, content), folder=ImportFolder(tmp_path / "bulk")).passages == 80
     whole(case, content)
 
 
