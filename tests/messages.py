@@ -34,10 +34,9 @@ def extracted() -> Catalog:
     The latter come with the names of these plug-ins as comments.
     """
     found = Catalog()
-    method: Any = python_messages
     for folder, keywords in (("components", SHOWN), ("pages", SHOWN), ("plugins", SHOWN), ("engine", MARKS)):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for _, message, _, context in extract_from_file(method, path, keywords):
+            for message, context in messages_of(path, keywords):
                 owner = path.relative_to(ROOT / folder).parts[0] if folder == "plugins" else "core"
                 found.add(message, context=context, auto_comments=[owner])
     for one in messages(found):
@@ -46,6 +45,13 @@ def extracted() -> Catalog:
     for name in sample_types():
         found.add(spoken_type(name))
     return found
+
+
+def messages_of(path: Path, keywords: Mapping[str, Any]) -> Iterator[tuple[Any, str | None]]:
+    """Yield the messages of a module with their contexts."""
+    method: Any = python_messages
+    for _, message, _, context in extract_from_file(method, path, keywords):
+        yield message, context
 
 
 def sample_types() -> Iterator[str]:

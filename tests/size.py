@@ -8,13 +8,17 @@ import sys
 import tokenize
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import grimp
 import networkx as nx
 
+from tests.messages import SHOWN, messages_of
+
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ("engine", "components", "pages", "app.py")
 PLUGINS = "plugins"
+PAGES = ("components", "pages")
 _NO_LINE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -26,6 +30,8 @@ def main() -> int:
     figures = {
         "logical lines of the core": _total(core),
         "logical lines of plug-ins": _total(plugins),
+        "logical lines of pages": _total([path for part in PAGES for path in _files(ROOT / part)]),
+        "messages of pages": len(page_messages()),
         "files of the core": len(core),
         "files of plug-ins": len(plugins),
         "error classes": error_classes([*core, *plugins]),
@@ -57,6 +63,12 @@ def logical_lines(source: str) -> int:
         if token.type not in _NO_LINE:
             lines.update(range(token.start[0], token.end[0] + 1))
     return len(lines.difference(*(range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in docs)))
+
+
+def page_messages() -> set[tuple[Any, str | None]]:
+    """Messages that the pages and their components hold, with their contexts; what others say is not counted."""
+    paths = [path for part in PAGES for path in _files(ROOT / part)]
+    return {found for path in paths for found in messages_of(path, SHOWN)}
 
 
 def error_classes(paths: Collection[Path]) -> int:

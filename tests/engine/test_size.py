@@ -60,13 +60,15 @@ def test_every_figure_is_printed(
         "small/words.py": "from small.faults import Lost\n",
         "added/__init__.py": "",
         "added/part.py": "from small.words import Lost\n\nLIMIT = 3\n",
+        "drawn/__init__.py": "",
+        "drawn/page.py": 'TITLE = N_("Ask")\n\n\ndef draw() -> None:\n    words("Run")\n    words("Run")\n',
         "tests/test_words.py": "from small import words\n\n\ndef test_words() -> None:\n    assert words.Lost\n",
     }
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    for name, value in {"ROOT": tmp_path, "CORE": ("small",), "PLUGINS": "added"}.items():
+    for name, value in {"ROOT": tmp_path, "CORE": ("small",), "PLUGINS": "added", "PAGES": ("drawn",)}.items():
         monkeypatch.setattr(size, name, value)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -75,6 +77,8 @@ def test_every_figure_is_printed(
     assert figures == {
         "logical lines of the core": 3,
         "logical lines of plug-ins": 2,
+        "logical lines of pages": 4,
+        "messages of pages": 2,
         "files of the core": 3,
         "files of plug-ins": 2,
         "error classes": 2,
