@@ -34,8 +34,8 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
         "zh": "哪一种胰岛素起效最快？",
     },
     "rescue": {
-        "en": "Which operations combine two sets?",
-        "zh": "怎样一步一步证明对所有自然数都成立？",
+        "en": "Is sport safe when my sugar is high?",
+        "zh": "失明能避免吗？",
     },
     "forced": {
         "en": "Who was the first person treated with insulin, and when?",
@@ -70,10 +70,6 @@ _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
 }
 
 
-_BY_PASS_RATE: frozenset[Scenario] = frozenset({"rescue", "forced"})
-"""Scenarios that need the stricter gate: under the default one passed passage is enough, and they would end at once."""
-
-
 @dataclass(frozen=True, slots=True)
 class Demo:
     """One recorded run and what it is there to show."""
@@ -90,11 +86,11 @@ class Demo:
 
     @property
     def config(self) -> RunConfig:
-        """Defaults; without long-term memory, which is another one on every machine, and with the pass rate where
-        the scenario is about it."""
+        """Defaults; without long-term memory, which is another one on every machine, and with the pass rate where an
+        answer is forced: under the default gate one passed passage is enough."""
         own: dict[str, Any] = {"memory": False} if workflow(self.workflow).remembers else {}
         usual = RunConfig(workflow=self.workflow, options=options_from_dict(self.workflow, own))
-        return replace(usual, gate="pass_rate") if self.scenario in _BY_PASS_RATE else usual
+        return replace(usual, gate="pass_rate") if self.scenario == "forced" else usual
 
 
 @cache

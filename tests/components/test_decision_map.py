@@ -95,11 +95,11 @@ def test_the_view_marks_the_sliders_and_the_run_and_signs_every_cell() -> None:
 
 
 def test_the_coupling_of_similarity_and_gate_is_said() -> None:
-    found = drawn(RESCUED).coupling
+    found = drawn(FORCED).coupling
     assert found is not None
     said = coupling_text(found, EN)
-    assert "0.41 → 0.42" in said and "0.50 to 0.67" in said and "bar of 0.60" in said
-    assert map_view(drawn(RESCUED), RESCUED.config, RESCUED.config, ZH).note == coupling_text(found, ZH)
+    assert "0.45 → 0.46" in said and "0.40 to 0.67" in said and "bar of 0.60" in said
+    assert map_view(drawn(FORCED), FORCED.config, FORCED.config, ZH).note == coupling_text(found, ZH)
 
 
 def test_an_unknown_cell_says_that_it_takes_calls() -> None:

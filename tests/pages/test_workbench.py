@@ -16,6 +16,7 @@ from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import PARAMETERS, PRESETS, RoleModel, RoleModels, RunConfig
 from engine.model.values import RunRecord
+from pages.parts.ask.examples import shown_samples
 from tests.pages.driving import ask, boxes, button, given, inline, opened, picture, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -65,6 +66,18 @@ def test_the_question_proposed_first_is_rescued_by_a_rewrite(engine: Engine, que
     record = engine.run(question)
     assert record.decisions[0].passed == 0
     assert record.outcome == "answered" and record.rewrites and record.citations
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_suggested_questions_are_rescued_by_a_rewrite_pass_at_once_and_are_refused(
+    engine: Engine, language: UiLanguage
+) -> None:
+    ends = [
+        (record.outcome, bool(record.rewrites))
+        for question, _ in shown_samples("self_corrective", language)
+        for record in (engine.run(question),)
+    ]
+    assert ends == [("answered", True), ("answered", False), ("abstained", True)]
 
 
 def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(engine: Engine) -> None:

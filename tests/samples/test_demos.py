@@ -55,7 +55,7 @@ def test_a_demo_was_run_with_default_settings_and_built_in_roles(demo: Demo) -> 
     """Whoever asks the same question on a fresh machine sees the same."""
     record = demo_record(demo.id)
     options = DualLoopOptions(memory=False) if demo.workflow == "dual_loop" else Options()
-    gate: GatePolicy = "pass_rate" if demo.scenario in ("rescue", "forced") else "min_relevant"
+    gate: GatePolicy = "pass_rate" if demo.scenario == "forced" else "min_relevant"
     assert record.config == demo.config == RunConfig(workflow=demo.workflow, options=options, gate=gate)
     assert record.calls == 0
     assert record.built_in_calls > 0
@@ -82,12 +82,20 @@ def test_noise_is_dropped_and_the_rest_suffices() -> None:
         assert len(record.context.passages) == record.decisions[0].passed
 
 
-def test_a_rewrite_rescues_what_failed_as_asked() -> None:
+def test_a_rewrite_rescues_what_failed_as_asked_and_the_answers_first_sentence_answers() -> None:
+    first_sentence = {
+        "Is sport safe when my sugar is high?": "Above 13.9 mmol/L, test for ketones: with ketones of 1.5 mmol/L or "
+        "more do not exercise",
+        "失明能避免吗？": "及时做激光或往眼内注射抗VEGF药物，多数失明可以避免",
+    }
+    assert {record.question for record in of("rescue")} == set(first_sentence)
     for record in of("rescue"):
-        assert record.outcome == "answered"
+        assert (record.outcome, record.answer_note) == ("answered", "")
         assert [item.reason for item in record.decisions] == ["below_gate", "passed"]
-        assert record.decisions[1].pass_rate > record.decisions[0].pass_rate
-        assert what_if(record, replace(record.config, max_rewrites=0)).outcome != "answered"
+        assert record.decisions[0].passed == 0
+        said = record.answer.partition("：" if record.answer.startswith("资料") else ": ")[2]
+        assert said.startswith(first_sentence[record.question])
+        assert what_if(record, replace(record.config, max_rewrites=0)).outcome == "abstained"
 
 
 def test_a_forced_exit_would_have_answered_at_once_and_alike_under_a_lower_bar() -> None:
