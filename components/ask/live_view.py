@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from components.ask.answer import answer_so_far
+from components.ask.verdict_rows import verdict_values
 from components.common.i18n import Words
 from components.common.markup import Node
 from components.picture.drawing import ICONS, counted, hint, painted, width_of
@@ -38,7 +39,8 @@ def plan_of(graph: WorkflowGraph, name: str) -> Layout:
 def moment(graph: WorkflowGraph, record: RunRecord, words: Words, plan: str) -> dict[str, Any]:
     """Return the current view of a live run as flat values; a stream sends only those that changed.
 
-    The answer is in it, its texts one by one so that a stream sends what they grew by; no text of passages is.
+    The answer is in it, its texts one by one so that a stream sends what they grew by, and a value for each verdict; no
+    text of passages is.
     """
     picture = picture_of(graph, record, words)
     prose = answer_so_far(record, words)
@@ -49,6 +51,7 @@ def moment(graph: WorkflowGraph, record: RunRecord, words: Words, plan: str) -> 
         "outcome": record.outcome or "",
         "answer": [_without_texts(block, texts) for block in prose.kids] if prose else None,
         **{f"text.{number}": text for number, text in enumerate(texts)},
+        **verdict_values(record, words),
         **painted(plan_of(graph, plan), picture),
     }
 

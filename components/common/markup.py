@@ -150,15 +150,19 @@ class Drawer:
     def __call__(self, nodes: Sequence[Node], words: Words, *, key: str) -> str | None:
         """Draw the trees; returns the action of the button pressed in this rerun, if any."""
         data = {"lang": words.declared.html, "nodes": [item.plain() for item in nodes]}
-        action = self._component(key=key, data=data, on_action_change=nothing).action
-        if not isinstance(action, Mapping):
-            return None
-        # A press counts once, however often it is delivered; its serial number tells it from the next one.
-        last = f"{key}_serial"
-        if st.session_state.get(last) == action.get("serial"):
-            return None
-        st.session_state[last] = action.get("serial")
-        return str(action["name"])
+        return pressed_once(self._component(key=key, data=data, on_action_change=nothing).action, key)
+
+
+def pressed_once(action: Any, key: str) -> str | None:
+    """The name of the action that the browser sent to the component under ``key``; None where it was heard before."""
+    if not isinstance(action, Mapping):
+        return None
+    # A press counts once, however often it is delivered; its serial number tells it from the next one.
+    last = f"{key}_serial"
+    if st.session_state.get(last) == action.get("serial"):
+        return None
+    st.session_state[last] = action.get("serial")
+    return str(action["name"])
 
 
 def nothing() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from components.ask.diagnosis import BLIND
 from components.common.i18n import words_for
 from engine.engine import Engine
+from engine.model.config import RunConfig
 from tests.pages.driving import ask, inline, opened
 
 EN = words_for("en")
@@ -64,5 +66,24 @@ def test_what_the_built_in_grader_cannot_see_is_said_where_it_refused(engine: En
     ask(app, engine, PARAPHRASE)
     shown = inline(app)
     assert shown.count(EN(BLIND)) == 2, "with the diagnosis and above the verdicts"
-    assert EN("Set up a chat model") in shown and EN("Mark the right one") in shown
+    assert EN("Set up a chat model") in shown and EN("Mark the right passage") in shown
     assert EN("Add files") not in shown
+
+
+def test_a_passage_that_no_search_of_the_run_found_can_be_marked(engine: Engine) -> None:
+    def page(record: object) -> None:
+        from components.common.i18n import words_for
+        from engine.api.process import get_engine
+        from pages.parts.ask.marking import mark_dialog
+
+        mark_dialog(get_engine(), record, words_for("en"))  # type: ignore[arg-type]
+
+    record = engine.run("Which railway leads from Bergen to Lisbon?", RunConfig(max_rewrites=0))
+    test = AppTest.from_function(page, args=(record,), default_timeout=60).run()
+    assert test.text_input[0].value == record.question
+    test.text_input[0].set_value("truth table rows for five variables").run()
+    found = [item.passage.id for item in engine.library.search("samples", "truth table rows for five variables", 12)]
+    unseen = next(name for name in found if name not in record.passages)
+    assert f'"right:{unseen}"' in inline(test)
+    engine.evaluation.set_label(record.question, unseen, True)
+    assert f'"back:{unseen}"' in inline(test.run())

@@ -116,15 +116,11 @@ def evidence(
             with st.container(key="below"):
                 below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
             with below[0]:
-                marked = invitation(engine, record, words)
+                invitation(engine, record, words)
                 cost_of_the_gate(record, words)
                 remedy_panel(engine, replayed(record), words)
             with below[1]:
                 map_of(record, found, words)
-            if marked is not None:
-                # The picture is drawn already: only the next run opens the passages and all of them.
-                st.session_state["cited_elsewhere"] = marked
-                st.rerun()
         tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=None if cited else node)
 
     watch()

@@ -1,41 +1,94 @@
-"""The invitation to the one judgement that makes a diagnosis exact: which passage should have answered."""
+"""The dialog Mark the right passage: a search of the collection for what should have answered a question."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
 from components.common.i18n import Words
-from components.common.markup import box, button, draw, node
+from components.common.markup import Node, box, button, draw, node
+from components.common.phrases import place_text
+from components.common.terms import query_terms, segments
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.known_right import known_right
-from engine.model.values import PassageId, RunRecord
+from engine.model.config import SearchMethod
+from engine.model.values import Passage, PassageId, RunRecord
+from engine.roles import StoredPassage
+from pages.parts.common.actions import retry_box, run_action, say_fault
 from pages.parts.common.rights import may
 
+Hit = Passage | StoredPassage
+
+_MOST = 12
+_LONGEST = 500
 _FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback")
+_YES, _BACK = "right:", "back:"
 
 
-def invitation(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
-    """Draw it where a run was forced or refused and the right passage is not known; returns one to begin with."""
+def invitation(engine: Engine, record: RunRecord, words: Words) -> None:
+    """Ask for the right passage where a run was forced or refused and it is not known."""
     if not may("editor") or record.outcome not in _FELL_SHORT or known_right(engine, record) != (None, None):
-        return None
+        return
+    asked = [node("strong", "", words("Which passage should have answered? Mark it."))]
+    if record.outcome in ("abstained", "fallback"):
+        asked.append(node("p", "muted small", words("If none does, the refusal was right.")))
+    mark = button(words("Mark the right passage"), "mark", "button primary")
+    if draw((box("plain", "?", *asked, beside=(mark,), role="note"),), words, key="marking"):
+        mark_dialog(engine, record, words)
+
+
+def mark_dialog(engine: Engine, record: RunRecord, words: Words) -> None:
+    """Open the dialog; what is marked is kept as a judgement of the question."""
+    st.dialog(words("Mark the right passage"), width="medium")(_dialog)(engine, record, words)
+
+
+def _dialog(engine: Engine, record: RunRecord, words: Words) -> None:
+    say_fault("mark", words)
+    typed = st.text_input(
+        words("Search the collection"), record.question, key="mark_query", icon=":material/search:", max_chars=_LONGEST
+    )
+    query = str(typed or "").strip() or record.question
     try:
-        judged = {item.passage_id for item in engine.evaluation.labels(record.question)}
+        known = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+    except WorkbenchError as error:
+        retry_box(error, words, key="mark_unreadable")
+        return
+    pressed = view(_found(engine, record, query), known, query, words, key="mark_found")
+    if pressed is not None:
+        name, right = pressed
+        run_action("mark", lambda: engine.evaluation.set_label(record.question, name, right))
+        st.rerun()
+
+
+def view(
+    hits: Sequence[Hit], known: Mapping[PassageId, bool], query: str, words: Words, *, key: str
+) -> tuple[PassageId, bool | None] | None:
+    """Draw the hits, marked ones with the way back; returns the passage pressed with its new mark, None for none."""
+    if not hits:
+        st.info(words("Nothing found. Try other words."))
+        return None
+    terms = query_terms(query)
+    pressed = draw([_hit(item, known.get(item.id), terms, words) for item in hits], words, key=key) or ""
+    if pressed.startswith(_BACK):
+        return PassageId(pressed.removeprefix(_BACK)), None
+    return (PassageId(pressed.removeprefix(_YES)), True) if pressed else None
+
+
+def _hit(hit: Hit, right: bool | None, terms: Sequence[str], words: Words) -> Node:
+    name, place = hit.id, place_text(hit.source, hit.section, words)
+    act = button(words("Take back"), f"{_BACK}{name}") if right else button(words("This one"), f"{_YES}{name}")
+    head = node("div", "head", node("strong", "grow", f"✓ {place}" if right else place), act)
+    marked = (node("mark", "", part) if on else part for part, on in segments(hit.text, terms))
+    return node("section", "card", head, node("p", "own-text small", *marked))
+
+
+def _found(engine: Engine, record: RunRecord, query: str) -> Sequence[Hit]:
+    """Search by words and meaning; of a collection that cannot be searched here, what the run itself found."""
+    try:
+        method: SearchMethod = "fused" if engine.describe(record.collection).full_text else "vector"
+        return [item.passage for item in engine.library.search(record.collection, query, _MOST, method)]
     except WorkbenchError:
-        # A judgement could not be kept.
-        return None
-    found = [item.passage for current in record.rounds for item in current.candidates]
-    open_to = sorted((item for item in found if item.id not in judged), key=lambda item: -item.similarity)
-    if not open_to:
-        return None
-    refused = record.outcome in ("abstained", "fallback")
-    return open_to[0].id if marking_box(words, refused=refused, key="marking") else None
-
-
-def marking_box(words: Words, *, refused: bool, key: str) -> bool:
-    """Draw the question; true when the reader wants to mark a passage. A refusal may have been right."""
-    why = words("One judgement makes the diagnosis exact: it then says where that passage was lost.")
-    if refused:
-        why = words.joined((why, words("If none does, the refusal was right.")))
-    asked = node("strong", "", words("Which passage should have answered? Mark it."))
-    mark = button(words("Mark the right one"), "mark", "button primary")
-    drawn = box("plain", "?", asked, node("p", "muted small", why), beside=(mark,), role="note")
-    return draw((drawn,), words, key=key) == "mark"
+        terms = query_terms(query)
+        return sorted(record.passages.values(), key=lambda item: -sum(term in item.text for term in terms))[:_MOST]

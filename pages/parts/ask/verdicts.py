@@ -1,0 +1,79 @@
+"""The panel Verdicts beside the answer: each passage graded, by rounds, and what was dropped before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.ask.verdict_rows import shown_rounds
+from components.common.i18n import Words
+from components.common.markup import nothing, opened_passage, pressed_once, script
+from engine.engine import Engine
+from engine.model.config import settings_of
+from engine.model.values import PassageId, RunRecord
+from pages.parts.ask.marking import mark_dialog
+from pages.parts.common.judging_rest import judge_all, judging_rest
+from pages.parts.common.rights import may
+
+Action = tuple[str, str, str]
+"""A name, its label and what it does: ``judge`` or ``mark``."""
+
+_component = st.components.v2.component(
+    "workbench_verdicts",
+    html='<div class="wb verdicts"></div>',
+    css=script("tokens.css", "verdicts.css"),
+    js=script("dom.js", "verdicts.js"),
+)
+
+
+def view(record: RunRecord, words: Words, *, key: str, actions: Sequence[Action] = ()) -> str | None:
+    """Draw the rounds, the last one open; returns ``open:<passage id>``, ``passages`` or the name of an action.
+
+    While the run is in progress the browser fills it from the run's stream (``live_view.moment``).
+    """
+    result = _component(
+        key=key,
+        data={
+            "lang": words.declared.html,
+            "run": record.id,
+            "rounds": None if record.active else shown_rounds(record, words),
+            "threshold": record.config.min_confidence,
+            "actions": [list(item) for item in actions],
+            "words": {
+                "title": words("Verdicts"),
+                "rounds": words("Rounds"),
+                "empty": words("Verdicts appear here as they come." if record.active else "Nothing was graded."),
+                "passages": words("Show them all"),
+                "dropped": words("dropped"),
+            },
+        },
+        on_action_change=nothing,
+    )
+    return pressed_once(result.action, key)
+
+
+def panel(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
+    """Draw the panel and do what was pressed; returns a passage to open."""
+    pressed = view(record, words, key="verdicts", actions=_offered(record, words))
+    if record.origin is not None and not record.active:
+        judging_rest(engine, [record], words, key="imported")
+    if pressed == "judge":
+        judge_all(engine, record)
+    if pressed == "mark":
+        mark_dialog(engine, record, words)
+    if pressed == "passages":
+        st.session_state["tab"] = "passages"
+    return opened_passage(pressed)
+
+
+def _offered(record: RunRecord, words: Words) -> list[Action]:
+    if record.active or not may("editor"):
+        return []
+    offered = []
+    if record.origin is None and "grade_probe" in settings_of(record.workflow) and not record.config.grade_probe:
+        offered.append(("judge", words("judge them"), words("Grades every candidate, in a branch of this run.")))
+    if record.rounds:
+        marking = words("Search the collection for the passage that answers the question.")
+        offered.append(("mark", words("Mark the right passage"), marking))
+    return offered

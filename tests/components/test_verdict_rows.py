@@ -1,0 +1,130 @@
+"""Rows of the panel Verdicts: every verdict of a record once, every candidate counted, and the same from the stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.ask.verdict_rows import shown_rounds, verdict_values
+from components.common.i18n import words_for
+from engine.model.events import fold, fold_all
+from engine.model.values import RunRecord, SetVerdict, Verdict
+from engine.samples.demos import all_demos, demo_record
+from tests.components.sample_run import sample_events, sample_record
+from tests.components.test_live_view import NAMES, records
+
+EN = words_for("en")
+DEMOS = [demo.id for demo in all_demos()]
+
+
+def every_run() -> Iterator[RunRecord]:
+    yield from map(demo_record, DEMOS)
+    for name in NAMES:
+        yield from records(name)
+
+
+def test_every_verdict_of_a_round_is_one_row_and_every_candidate_is_counted() -> None:
+    """Nothing that was dropped disappears."""
+    seen = 0
+    for record in every_run():
+        shown = shown_rounds(record, EN)
+        assert len(shown) == len(record.rounds)
+        for current, made in zip(record.rounds, shown, strict=True):
+            ids = [row["id"] for row in made["rows"]]
+            assert len(ids) == len(set(ids))
+            assert set(current.verdicts) <= set(ids)
+            assert len(ids) + made["dropped"] == len(current.candidates)
+            counted = made["rest"].partition(": ")[2].split(" · ") if made["rest"] else []
+            assert sum(int(part.split()[0]) for part in counted) == made["dropped"]
+            seen += len(current.verdicts)
+    assert seen > 200
+
+
+def test_kept_passages_come_first_in_the_order_of_the_search() -> None:
+    for record in map(demo_record, DEMOS):
+        for current, made in zip(record.rounds, shown_rounds(record, EN), strict=True):
+            kept = [item.passage.id for item in current.candidates if item.gate == "kept"]
+            assert [row["id"] for row in made["rows"]][: len(kept)] == kept
+            dropped = [row["dropped"] for row in made["rows"]]
+            assert dropped == sorted(dropped) and dropped.count(False) == len(kept)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stream_carries_the_same_rows_one_by_one(name: str) -> None:
+    """SC-12: the panel is complete at every event of a run, of what its stream sent until then."""
+    sent: dict[str, Any] = {}
+    for record in records(name):
+        sent |= verdict_values(record, EN)
+        told = [sent[f"round.{place}"] for place in range(len(record.rounds))]
+        rows = [[sent[f"row.{place}.{n}"] for n in range(own["rows"])] for place, own in enumerate(told)]
+        assert [{**own, "rows": found} for own, found in zip(told, rows, strict=True)] == shown_rounds(record, EN)
+
+
+def test_a_passage_waits_for_its_verdict_while_the_run_is_in_progress() -> None:
+    looks: list[str] = []
+    record = None
+    for event in sample_events():
+        record = fold(record, event)
+        if record.rounds and record.active:
+            looks += [row["look"] for row in shown_rounds(record, EN)[0]["rows"]]
+    assert {"wait", "pass"} <= set(looks)
+    assert record is not None and "wait" not in str(shown_rounds(record, EN))
+
+
+@given(st.integers(0, 100), st.booleans(), st.integers(5, 95))
+def test_sign_and_side_of_the_threshold_are_those_of_the_verdict(p: int, said: bool, bar: int) -> None:
+    record = sample_record()
+    name = next(iter(record.rounds[0].verdicts))
+    verdict = Verdict(said, p / 100 if said else 1 - p / 100, "why", grader="ollama:m")
+    first = replace(record.rounds[0], verdicts={name: verdict}, reused=())
+    config = replace(record.config, min_confidence=bar / 100)
+    row = next(
+        row for row in shown_rounds(replace(record, rounds=(first,), config=config), EN)[0]["rows"] if row["id"] == name
+    )
+    passes = verdict.passes(bar / 100)
+    assert row["look"] == ("pass" if passes else "fail")
+    assert row["said"] == ("relevant" if said else "not relevant")
+    assert row["p"] == f"{verdict.p_relevant:.2f}".removeprefix("0")
+    # Where the grader's word and the sign differ, the row says what decided.
+    assert (row["reason"] == "why") == (said == passes and not verdict.held_back(bar / 100))
+
+
+def test_an_unreadable_verdict_has_no_probability() -> None:
+    record = sample_record()
+    name = next(iter(record.rounds[0].verdicts))
+    first = replace(record.rounds[0], verdicts={name: Verdict(None, 0.0, "no reply", grader="ollama:m")}, reused=())
+    row = next(row for row in shown_rounds(replace(record, rounds=(first,)), EN)[0]["rows"] if row["id"] == name)
+    assert (row["look"], row["said"], "p" in row) == ("fault", "unreadable", False)
+
+
+def test_rounds_are_named_by_what_was_searched() -> None:
+    names = {str(name): [item["name"] for item in shown_rounds(demo_record(name), EN)] for name in DEMOS}
+    assert names["demo-rescue-en"] == ["as asked", "rewrite 1"]
+    assert names["demo-forced-en"] == ["as asked", "rewrite 1", "rewrite 2", "rewrite 3"]
+    assert names["demo-correction-en"][1:] == ["rewrite 1 · hierarchical search", "rewrite 2 · hierarchical search"]
+
+
+@pytest.mark.parametrize("answered", ["yes", "part", "no"])
+def test_the_built_in_judge_says_words_and_never_that_passages_answer(answered: Any) -> None:
+    """Where no one asked, nothing is said: that passages cover the words would read as if they answered."""
+    record = demo_record("demo-passes-en")
+    assert all(item["whole"] == [] for item in shown_rounds(record, EN))
+    said = SetVerdict((), answered, "", missing=("cost",))
+    (look, text) = shown_rounds(replace(record, rounds=(replace(record.rounds[0], whole=said),)), EN)[0]["whole"]
+    assert "of the question" in text and "answer" not in text
+    assert ("missing: cost" in text) == (answered != "yes")
+    assert look != "pass"
+
+
+@pytest.mark.parametrize(("language", "asked"), [("en", "do not answer it"), ("zh", "不能")])
+def test_what_a_model_says_of_all_passages_is_shown_with_its_reason(language: Any, asked: str) -> None:
+    record = fold_all(sample_events())
+    said = SetVerdict((), "no", "Nothing at all.", grader="ollama:m")
+    told = replace(record, rounds=(replace(record.rounds[0], whole=said),))
+    look, text = shown_rounds(told, words_for(language))[0]["whole"]
+    assert look == "warn" and asked in text and "Nothing at all." in text
