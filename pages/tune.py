@@ -8,7 +8,6 @@ from functools import partial
 
 import streamlit as st
 
-from components.ask.budget_note import caution_texts
 from components.ask.what_if_text import setting_name
 from components.common.badge import builtin_badge
 from components.common.controls import download
@@ -18,7 +17,6 @@ from components.common.panel import CollectionChoice, OllamaNote, Surroundings, 
 from components.common.run_link import run_link
 from components.common.run_settings import differing
 from components.common.url_state import base_path
-from components.common.widgets import warning
 from components.labels import name_of
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.certificate import promise_text
@@ -131,8 +129,6 @@ def settings() -> RunConfig:
     defaults = engine.settings.defaults_of_runs
     around = Surroundings(fits=partial(fits_of, engine), defaults=defaults, fixed=fixed_by_set())
     chosen = config_panel(words, collections(), note, around)
-    for place, caution in enumerate(caution_texts(words, chosen.config)):
-        warning(words, caution, key=f"tune_caution_{place}")
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()

@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from components.ask.budget_note import budget_note
 from components.ask.live_run import live_run
 from components.ask.slider_marks import slider_marks
 from components.common.badge import builtin_badge
@@ -31,6 +30,7 @@ from engine.model.config import WORKFLOWS, RoleModels, RunConfig
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
+from pages.parts.ask import budget
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.parts.ask.examples import examples, examples_menu
@@ -93,8 +93,6 @@ def before_a_run(config: RunConfig) -> None:
             st.caption(words(own.introduction or own.summary))
             nothing_to_search(config.collection)
             follow(config, *examples(config, None, words))
-        with beside[1]:
-            budget_note(words, config, worst_case(prices(config, None), config), key="budget")
     live_run(
         engine.graph(config.workflow),
         None,
@@ -149,8 +147,6 @@ def settings(record: RunRecord | None) -> Chosen:
     ollama = engine.ollama(fresh=fresh)
     models_there = engine.chat_models(fresh=fresh)
     note = OllamaNote(ollama.address, ollama.version, models_there, ollama.looking, ollama.smallest)
-    if "gate_wanted" in st.session_state:
-        st.session_state["gate"] = st.session_state.pop("gate_wanted")
     # A link to a run names the models that are not built in.
     models = RoleModels() if "run" in st.query_params else engine.settings.models
     unavailable = {} if engine.settings.searxng_url else {"web_search": _NO_WEB_SEARCH}
@@ -162,9 +158,7 @@ def settings(record: RunRecord | None) -> Chosen:
         engine.settings.defaults_of_runs,
     )
     chosen = config_panel(words, collection_choices(), note, surroundings)
-    if record is not None:
-        # Before any run it stands next to the question.
-        budget_note(words, chosen.config, worst_case(prices(chosen.config, record), chosen.config), key="budget")
+    budget.view(chosen.config, worst_case(prices(chosen.config, record), chosen.config), words)
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()

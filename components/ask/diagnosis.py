@@ -64,7 +64,7 @@ _WHY: Mapping[Failure, str] = {
 
 _NEXT: Mapping[Failure, str] = {
     "nothing_retrieved": N_(
-        "Raise “Candidates looked at”, search by meaning and by words, or branch off with another query."
+        "Raise “Candidates retrieved”, search by meaning and by words, or branch off with another query."
     ),
     "dropped_by_similarity": N_("Judge all candidates to learn whether it would pass."),
     "grader_too_strict": N_("Another grader may judge otherwise, and a branch lets you turn the verdict by hand."),

@@ -207,7 +207,8 @@ def gate_cost_text(found: GateCost, words: Words) -> str:
         (
             fact,
             words(
-                "The gate “At least n passages” would have answered then and saved {cost}.", cost=words(", ").join(cost)
+                "The gate “Number of relevant passages” would have answered then and saved {cost}.",
+                cost=words(", ").join(cost),
             ),
         )
     )

@@ -24,25 +24,24 @@ from components.common.widgets import (
     collection_picker,
     control,
     fixed_collection,
-    heading,
     model_picker,
+    model_wanted,
     number,
     one_of,
-    preset_picker,
     relabel,
     search_picker,
     slider,
     warning,
 )
 from components.common.workflow_view import Machine, view_of
-from components.labels import choices_of, help_of
+from components.labels import PRESET_NAMES, choices_of, help_of
 from engine.flow import workflow
-from engine.messages import N_
 from engine.model.config import (
     BUILTIN,
     MODEL_PARAMETERS,
     OLD_GATE,
     PARAMETERS,
+    PRESETS,
     ROLES,
     SETTINGS,
     USUAL,
@@ -58,6 +57,7 @@ from engine.model.config import (
     number_of,
     settings_of,
 )
+from engine.model.decide import gate_warnings
 from engine.model.values import Fault
 from engine.running.own_judge import own_judge_warnings
 
@@ -69,10 +69,13 @@ _OF_THE_PROGRAM = Defaults()
 _OPENED = "gate_of_address"
 """Session key of the gate of the address that the session began with."""
 _PLACED = (
-    *("search", "mode", "top_k", "similarity_threshold"),
+    *("search", "mode", "top_k", "similarity_threshold", "min_confidence"),
     *("gate", "grade_pass_threshold", "min_relevant", "max_rewrites"),
 )
 """The settings that have a place of their own in the panel."""
+_ANSWER_WHEN = "answer_when"
+_RATE = "pass_rate"
+_MOST_PASSING = int(PARAMETERS["min_relevant"].high)
 _WANTED = "settings_wanted"
 _DRAWN = "workflow_drawn"
 """Session key of the workflow whose defaults the controls stand at."""
@@ -189,49 +192,58 @@ def config_panel(
         collection = fixed_collection(words, *surroundings.fixed)
     else:
         collection = collection_picker(words, sizes, usual, lambda name: COLLECTION_NAME.fullmatch(name) is not None)
-    # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
-    wordless = {item.name for item in collections if not item.full_text}
-    search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))
-    values: dict[str, Any] = {"search": search}
+    values: dict[str, Any] = {}
     if "mode" in settings_of(workflow):
         values["mode"] = one_of(words, "mode", SETTINGS["mode"], usual=default_of(workflow, "mode"))
     values |= _thresholds(words, workflow, below)
-    # What is wrong with all of them together is said here, once all of them are known.
-    notes = st.container()
     own = view_of(workflow)
     options = own.options(words, workflow, below, surroundings.machine)
-    heading(
-        words,
-        N_("Models"),
-        N_("Built-in needs no server. Models of the servers set up here are listed; type any other as provider:model."),
-    )
-    with st.container(key="models"):
-        names = {
-            str(role): model_picker(
-                words,
-                role,
-                ollama.models,
-                surroundings.models.of(role).name,
-                surroundings.fits(collection) if role == "grader" else (),
-            )
-            for role in roles_of(workflow)
-        }
-    plain = {role: _model(role, name) for role, name in names.items()}
-    if proposed := small_rewriter(workflow, plain, ollama.smallest):
-        _propose_rewriter(words, proposed)
-    shared = st.empty()
-    look_again = _ollama_line(words, ollama, tuple(names.values()))
-    with st.expander(words("More settings")):
+    # What is wrong with all of them together is said here, once all of them are known.
+    notes = st.container(key="cautions")
+    plain, look_again, shared = _models(words, workflow, ollama, surroundings, collection)
+    # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
+    by_words = collection not in {item.name for item in collections if not item.full_text}
+    with st.expander(words("Advanced"), key="advanced"):
+        values["search"] = cast(SearchMethod, search_picker(words, by_words=by_words))
         values |= _further(words, workflow, below)
         chat = _chat_parameters(words, workflow) if not all(own.built_in for own in plain.values()) else {}
     models = {role: own if own.built_in else replace(own, **chat) for role, own in plain.items()}
     config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
     with notes:
+        for place, item in enumerate(gate_warnings(config)):
+            warning(words, fault_text(Fault.of(item), words)[0], key=f"caution_{place}")
         own.before_run(words, config, surroundings.machine)
     for item in own_judge_warnings(config):
         with shared.container():
             warning(words, words.joined(fault_text(Fault.of(item), words)), key="shared_model")
     return Chosen(config, look_again, below)
+
+
+def _models(
+    words: Words, workflow: WorkflowName, ollama: OllamaNote, surroundings: Surroundings, collection: str
+) -> tuple[dict[str, RoleModel], bool, DeltaGenerator]:
+    """Draw the models of the roles, folded; what is at work stands in the label.
+
+    Returns the models, whether the servers are to be asked again, and a place outside for a warning.
+    """
+    shared = st.empty()
+    usual = {str(role): surroundings.models.of(role).name for role in roles_of(workflow)}
+    wanted = (model_wanted(role, name) for role, name in usual.items())
+    at_work = ", ".join(dict.fromkeys(model_label(name, words) for name in wanted))
+    proposal = st.empty()
+    with st.expander(f"{words('Models')} · {at_work}", key="models"):
+        names = {
+            role: model_picker(
+                words, role, ollama.models, name, surroundings.fits(collection) if role == "grader" else ()
+            )
+            for role, name in usual.items()
+        }
+        look_again = _ollama_line(words, ollama, tuple(names.values()))
+    plain = {role: _model(role, name) for role, name in names.items()}
+    if proposed := small_rewriter(workflow, plain, ollama.smallest):
+        with proposal.container():
+            _propose_rewriter(words, proposed)
+    return plain, look_again, shared
 
 
 def small_rewriter(name: WorkflowName, models: Mapping[str, RoleModel], smallest: str) -> str:
@@ -266,11 +278,13 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Default
             offered,
             format_func=lambda name: words(choices_of("workflow")[name]),
             key="workflow",
+            help="\n\n".join(
+                f"**{words(choices_of('workflow')[name])}**: {words(workflow(name).summary)}" for name in offered
+            ),
             persist_state="session",
         )
         picked = chosen if chosen in offered else offered[0]
         put_into_url("workflow", picked, offered[0])
-        st.caption(words(workflow(picked).summary))
     before: WorkflowName = st.session_state.get(_DRAWN, picked)
     if before != picked:
         former, usual = defaults.of(before), defaults.of(picked)
@@ -287,29 +301,63 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Default
 
 
 def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """The sliders that say what is searched and when it is enough, and the gate."""
-    heading(words, N_("Thresholds"))
+    """Draw what is searched and when it is enough."""
     shown = settings_of(workflow)
-    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in ("top_k", "similarity_threshold")}
+    names = ("top_k", "similarity_threshold", "min_confidence")
+    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in names}
     if "gate" in shown:
-        values |= _gate(words, workflow, below)
+        values |= _answer_when(words, workflow, values["top_k"], below)
     if "max_rewrites" in shown:
         values["max_rewrites"] = _slider(words, "max_rewrites", workflow, below)
     return values
 
 
-def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """The gate and the one number that it reads; presets are values of the pass rate, and appear only next to it."""
-    gate = one_of(words, "gate", SETTINGS["gate"], usual=_gate_of_address(), always=True)
-    _let_go("grade_pass_threshold" if gate == "min_relevant" else "min_relevant")
+def _answer_when(words: Words, workflow: WorkflowName, top_k: int, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+    """Draw the gate and its number as one choice: so many passages, or a pass rate, which has a slider below.
+
+    More passages than top-k keeps cannot pass, so no more are offered; the number wanted returns with a larger top-k.
+    """
+    gate = take_from_url("gate", _gate_of_address(), lambda given: given in SETTINGS["gate"].choices)
+    count = int(take_from_url("min_relevant", "1", lambda given: given.isdecimal() and 0 < int(given) <= _MOST_PASSING))
+    st.session_state["min_relevant"] = count
+    count = min(count, top_k)
+    labels = {str(n): words("≥ {n} relevant", n=n) for n in range(1, top_k + 1)} | {
+        _RATE: words(SETTINGS["gate"].choices[_RATE])
+    }
+    labels |= {
+        name: words("Pass rate {value}: {preset}", value=f"{value:.2f}", preset=words(PRESET_NAMES[name]))
+        for name, value in PRESETS.items()
+    }
+    st.session_state[_ANSWER_WHEN] = _RATE if gate == "pass_rate" else str(count)
+    relabel(words, _ANSWER_WHEN)
+    st.selectbox(
+        words(SETTINGS["gate"].name),
+        list(labels),
+        format_func=lambda name: labels.get(name, name),
+        key=_ANSWER_WHEN,
+        help=words(SETTINGS["gate"].help),
+        on_change=_set_gate,
+    )
+    below["min_relevant"] = st.empty()
+    put_into_url("gate", gate, "")
     if gate == "min_relevant":
-        return {"gate": gate, "min_relevant": _slider(words, "min_relevant", workflow, below)}
-    presets = st.container()
-    threshold = _slider(words, "grade_pass_threshold", workflow, below)
-    with presets:
-        # Drawn above the slider and after it: before its first run the slider's value stands in the address alone.
-        preset_picker(words, threshold)
-    return {"gate": gate, "grade_pass_threshold": threshold}
+        _let_go("grade_pass_threshold")
+        put_into_url("min_relevant", str(st.session_state["min_relevant"]), "1")
+        return {"gate": gate, "min_relevant": count}
+    del below["min_relevant"]
+    put_into_url("min_relevant", "1", "1")
+    return {"gate": gate, "grade_pass_threshold": _slider(words, "grade_pass_threshold", workflow, below)}
+
+
+def _set_gate() -> None:
+    """Do what was chosen: a label that the browser sent of an older list counts for nothing."""
+    chosen = str(st.session_state[_ANSWER_WHEN])
+    if chosen.isdecimal():
+        st.session_state["gate"], st.session_state["min_relevant"] = "min_relevant", int(chosen)
+    elif chosen == _RATE or chosen in PRESETS:
+        st.session_state["gate"] = "pass_rate"
+        if chosen in PRESETS:
+            st.session_state["grade_pass_threshold"] = PRESETS[chosen]
 
 
 def _let_go(name: str) -> None:
@@ -346,7 +394,7 @@ def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, De
 
 def _chat_parameters(words: Words, name: WorkflowName) -> dict[str, Any]:
     """Draw the parameters of chat models; built-in roles have none."""
-    heading(words, N_("Chat models"))
+    st.caption(f"**{words('Chat models')}**")
     temperature = MODEL_PARAMETERS["temperature"]
     limits = MODEL_PARAMETERS["num_ctx"]
     chosen = {
@@ -376,12 +424,9 @@ def _chat_parameters(words: Words, name: WorkflowName) -> dict[str, Any]:
 
 def _ollama_line(words: Words, ollama: OllamaNote, models: Sequence[str]) -> bool:
     """Show the state of Ollama relevant to the ``models`` of the roles, and the button that checks again."""
-    note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
     if said := ollama_text(words, ollama, models):
-        note.caption(said)
-    with again:
-        label = words("Look again")
-        return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")
+        st.caption(said)
+    return st.button(words("Look again"), icon=":material/refresh:", key="look_again", type="tertiary")
 
 
 def ollama_text(words: Words, ollama: OllamaNote, models: Sequence[str]) -> str:

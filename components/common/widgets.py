@@ -14,8 +14,8 @@ from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.common.phrases import begun, model_label
 from components.common.url_state import put_into_url, take_from_url
-from components.labels import PRESET_NAMES, help_of, name_of
-from engine.model.config import BUILTIN, PRESETS, ROLES, SETTINGS, Parameter, Setting
+from components.labels import help_of, name_of
+from engine.model.config import BUILTIN, ROLES, SETTINGS, Parameter, Setting
 
 _FITTED = re.compile(rf"{BUILTIN}#[0-9a-f]{{12}}")
 _LONGEST_MODEL = 200
@@ -85,29 +85,29 @@ def switch(words: Words, name: str, *, default: bool = False, unavailable: str =
     return bool(chosen) and not unavailable
 
 
-def one_of(words: Words, name: str, setting: Setting, *, usual: str = "", always: bool = False) -> str:
-    """A choice among few, side by side; ``usual`` is the one of an empty address, else the default.
-
-    ``always`` writes it into the address even where it is the usual one.
-    """
+def one_of(words: Words, name: str, setting: Setting, *, usual: str = "") -> str:
+    """A choice among few; ``usual`` is the one of an empty address, else the default."""
     usual, options = usual or setting.default, tuple(setting.choices)
     wanted = take_from_url(name, usual, lambda given: given in options)
-    chosen = st.segmented_control(
+    relabel(words, name)
+    chosen = st.selectbox(
         words(setting.name),
         options,
-        required=True,
         format_func=lambda option: words(setting.choices[option]),
         key=name,
-        help=words(setting.help),
-        width="stretch",
+        help=explained(words, setting),
         persist_state="session",
     )
     # In the first run after a change of page it may have none yet.
-    chosen = chosen if chosen in options else wanted
-    put_into_url(name, str(chosen), "" if always else usual)
-    if chosen in setting.notes:
-        st.caption(words(setting.notes[chosen]))
-    return str(chosen)
+    chosen = str(chosen) if chosen in options else wanted
+    put_into_url(name, chosen, usual)
+    return chosen
+
+
+def explained(words: Words, setting: Setting) -> str:
+    """The explanation of a setting, with one of each value that has its own."""
+    notes = (f"**{words(setting.choices[value])}**: {words(note)}" for value, note in setting.notes.items())
+    return "\n\n".join((words(setting.help), *notes))
 
 
 def control(
@@ -135,29 +135,6 @@ def control(
     return int(value) if limits.whole else value
 
 
-def preset_picker(words: Words, current: float) -> None:
-    """Buttons that set the pass threshold; the one that matches it is lit.
-
-    They keep no value of their own: a choice that followed the slider would come back from the browser late, while
-    the slider has already moved on, and be taken for a press.
-    """
-    matching = next((name for name, value in PRESETS.items() if value == round(current, 4)), None)
-
-    def apply(threshold: float) -> None:
-        st.session_state["grade_pass_threshold"] = threshold
-
-    with st.container(key="presets", horizontal=True, gap=None):
-        for name, threshold in PRESETS.items():
-            st.button(
-                words(PRESET_NAMES[name]),
-                key=f"preset_{name}",
-                type="primary" if name == matching else "secondary",
-                on_click=apply,
-                args=(threshold,),
-                width="stretch",
-            )
-
-
 def search_picker(words: Words, *, by_words: bool) -> str:
     """Let the user choose the search mode; ``by_words`` enables keyword search if the collection supports it.
 
@@ -172,23 +149,18 @@ def search_picker(words: Words, *, by_words: bool) -> str:
         st.session_state["search"] = st.session_state.pop(_WISHED)
     if by_words:
         return one_of(words, "search", SETTINGS["search"])
-    st.segmented_control(
+    st.selectbox(
         words("Search"),
         _SEARCHES,
         format_func=lambda option: words(SETTINGS["search"].choices[option]),
         key="search",
-        help=words(SETTINGS["search"].help),
-        width="stretch",
         persist_state="session",
         disabled=True,
     )
     put_into_url("search", "vector", "vector")
-    warning(
-        words, words("This collection has no full-text index, so it is searched by meaning alone."), key="search_none"
-    )
     st.page_link(
         "knowledge.py",
-        label=words("Add one on the page Knowledge"),
+        label=words("No full-text index: searched by meaning alone. Add one"),
         icon=":material/library_books:",
         query_params={"view": "collections"},
     )
@@ -197,7 +169,7 @@ def search_picker(words: Words, *, by_words: bool) -> str:
 
 def fixed_collection(words: Words, name: str, why: str) -> str:
     """The one collection that can be searched here, with the reason; the choice on other pages stays as it is."""
-    st.selectbox(words("Collection"), [name], disabled=True, key=f"fixed_collection_{name}", help=why)
+    st.selectbox(words("Collection"), [name], disabled=True, key=f"fixed_collection_{name}")
     st.caption(why)
     return name
 
@@ -207,18 +179,17 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
     take_from_url("collection", default, valid)
     wanted = str(st.session_state["collection"])
     relabel(words, "collection")
+    passages = words.count("1 passage", "{n} passages", sizes[wanted]) if wanted in sizes else ""
     chosen = st.selectbox(
         words("Collection"),
         # A link may name a collection that does not exist: running it then says so, instead of searching another one.
         list(dict.fromkeys((*sizes, wanted))),
         format_func=lambda name: words("Samples") if name == default else name,
         key="collection",
-        help=words(help_of("collection")),
+        help=f"{words(help_of('collection'))} {passages}",
         persist_state="session",
     )
     put_into_url("collection", str(chosen or default), default)
-    if chosen in sizes:
-        st.caption(words.count("1 passage", "{n} passages", sizes[str(chosen)]))
     return str(chosen or default)
 
 
@@ -230,8 +201,7 @@ def model_picker(
     ``fitted`` are graders that are fitted to the collection. ``usual`` is the one of an empty address; an address
     always says which where that is no built-in one, so that it means the same on a machine with other settings.
     """
-    take_from_url(role, usual, lambda name: 0 < len(name) <= _LONGEST_MODEL)
-    typed = str(st.session_state[role])
+    typed = model_wanted(role, usual)
     relabel(words, role)
     chosen = st.selectbox(
         begun(words(ROLES[role])),
@@ -244,6 +214,11 @@ def model_picker(
     model = model_name(str(chosen or BUILTIN), offered)
     put_into_url(role, model, BUILTIN if usual == BUILTIN else "")
     return model
+
+
+def model_wanted(role: str, usual: str) -> str:
+    """The model of a role as the address or an earlier run of the page has it, before its picker is drawn."""
+    return take_from_url(role, usual, lambda name: 0 < len(name) <= _LONGEST_MODEL)
 
 
 def model_name(typed: str, offered: Sequence[str]) -> str:
@@ -264,10 +239,6 @@ def relabel(words: Words, name: str) -> None:
     if st.session_state.get(drawn) != words.language:
         st.session_state[drawn] = words.language
         st.session_state[name] = st.session_state[name]
-
-
-def heading(words: Words, title: str, explained: str = "") -> None:
-    st.caption(f"**{words(title)}**", help=words(explained) if explained else None)
 
 
 def warning(words: Words, text: str, *, key: str) -> None:

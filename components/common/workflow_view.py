@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from components.common.markup import Node, draw, opened_passage
-from components.common.widgets import control, heading
+from components.common.widgets import control
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import Options, RunConfig, WorkflowName
@@ -46,8 +46,6 @@ class WorkflowView:
     def options(self, words: Words, of: WorkflowName, below: dict[str, DeltaGenerator], machine: Machine) -> Options:
         """Draw the workflow's own settings as controls, and return what they are set to."""
         own = workflow(of)
-        if own.options_heading:
-            heading(words, own.options_heading)
         chosen: dict[str, Any] = {}
         groups = dict.fromkeys(setting.group for setting in own.own_settings.values())
         for group in groups:

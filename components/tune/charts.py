@@ -267,7 +267,7 @@ def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, 
 
 
 def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
-    """``Top-k 5 · Similarity at least 0.30``."""
+    """``Top-k 5 · Min. similarity 0.30``."""
     return " · ".join(f"{words(name_of(name))} {value_name(value)}" for name, value in settings.items())
 
 

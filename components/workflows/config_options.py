@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
-from components.common.widgets import heading, one_of, slider, warning
+from components.common.widgets import one_of, slider, warning
 from components.labels import SOURCE_KIND_NAMES
 from components.workflows.scores import score_text
 from engine.messages import N_
@@ -55,24 +55,15 @@ def quality_controls(words: Words, below: dict[str, DeltaGenerator]) -> QualityO
 
 def _weights(words: Words, below: dict[str, DeltaGenerator]) -> tuple[float, ...]:
     """The four weights as they count; their sliders stand in a box that is closed at first, under what they are."""
-    heading(
-        words,
-        N_("Quality score: weights"),
-        N_(
-            "The score is the sum of four shares between 0 and 1, each times its weight. The weights always sum to 1: "
-            "moving one changes those below it, the last one changes those above it."
-        ),
-    )
     summary = st.container()
-    with st.expander(words("Change the weights"), key="weights"):
+    with st.expander(words("Quality score: weights"), key="weights"):
+        st.caption(words("They always sum to 1: moving one changes those below it, the last one those above it."))
         chosen = tuple(_weight(words, place, below) for place in range(len(QUALITY_WEIGHTS)))
     shares, total = scaled(chosen), sum(chosen)
     off = abs(total - 1.0) > _OFF
     listed = " + ".join(f"{share:.2f}" for share in (shares if off else chosen))
-    with summary:
-        if not off:
-            st.caption(f"{listed} = 1")
-        else:
+    if off:
+        with summary:
             said = words("These weights sum to {sum}; they count as {shares}.", sum=f"{total:.2f}", shares=listed)
             warning(words, said, key="weights_off")
             st.button(words("Make them sum to 1"), key="normalise", on_click=_set_weights, args=(shares,))

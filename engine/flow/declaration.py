@@ -115,8 +115,6 @@ class Workflow:
     """Where they have other defaults."""
     options: type[Options] = Options
     """The settings that it alone has."""
-    options_heading: str = ""
-    """What stands above them in the panel."""
     more_roles: tuple[RoleName, ...] = ()
     """The model roles that it asks besides those of its nodes."""
     temperatures: Mapping[RoleName, float] = field(default_factory=dict)

@@ -31,7 +31,7 @@ _FEW = 60
 _GATHERED_S = 600.0
 _PATIENCE_MS = 120_000
 _STARTS = "similarity_threshold=0&top_k=2"
-_SLIDERS = {"top-k": ("Top-k", "ArrowRight"), "similarity": ("Similarity at least", "PageUp")}
+_SLIDERS = {"top-k": ("Top-k", "ArrowRight"), "similarity": ("Min. similarity", "PageUp")}
 """Key by slider. The first needs another sweep with every step, the second stays within the one that is there."""
 _STEPS = 6
 _REPAINTED = """

@@ -38,5 +38,5 @@ def test_the_bar_stands_still_and_a_page_without_settings_has_no_sidebar(open_ta
         assert [(who, at) for who, at in places(page) if abs(at - dict(first)[who]) > 4] == []
         if name == "Runs":
             # Ask's own settings go before the sidebar does.
-            expect(page.get_by_text("Similarity at least")).to_have_count(0)
+            expect(page.get_by_text("Min. similarity")).to_have_count(0)
             expect(page.get_by_test_id("stSidebar")).not_to_be_visible()

@@ -65,30 +65,30 @@ def test_charts_and_sliders_show_what_other_settings_would_do(gathered: Watched,
     expect(cells(page).first).to_be_visible()
     # Cells stand column by column of the first row upwards: the first is the lowest value of both settings.
     cells(page).first.click()
-    expect(slider(page, "Similarity at least")).to_have_value("0")
-    expect(slider(page, "Pass rate at least")).to_have_value("0")
+    expect(slider(page, "Min. similarity")).to_have_value("0")
+    expect(slider(page, "Min. pass rate")).to_have_value("0")
     tab.settle()
-    slider(page, "Pass rate at least").press("ArrowRight")
-    expect(slider(page, "Pass rate at least")).to_have_value("0.01")
+    slider(page, "Min. pass rate").press("ArrowRight")
+    expect(slider(page, "Min. pass rate")).to_have_value("0.01")
     for _ in range(3):  # the drawing may be replaced by the same one between down and up, and the press with it
         tab.settle()
-        if slider(page, "Pass rate at least").input_value() != "0":
+        if slider(page, "Min. pass rate").input_value() != "0":
             cells(page).first.click()
-    expect(slider(page, "Pass rate at least")).to_have_value("0")
+    expect(slider(page, "Min. pass rate")).to_have_value("0")
     expect(card).to_contain_text(re.compile(rf"Flips [1-{QUESTIONS}] of {QUESTIONS}"))
     address = page.locator(".flips.changes a").first.get_attribute("href") or ""
     assert "grade_pass_threshold=0" in address
     point_of_few_steps_moves_the_sliders(tab)
     assert run_count(app) == before
     tab.open(address)
-    expect(slider(page, "Pass rate at least")).to_have_value("0")
+    expect(slider(page, "Min. pass rate")).to_have_value("0")
     expect(page.get_by_role("textbox", name="Question")).not_to_have_value("")
 
 
 def point_of_few_steps_moves_the_sliders(tab: Watched) -> None:
     page = tab.page
-    slider(page, "Rewrites at most").press("ArrowRight")
-    expect(slider(page, "Rewrites at most")).to_have_value("4")
+    slider(page, "Max rewrites").press("ArrowRight")
+    expect(slider(page, "Max rewrites")).to_have_value("4")
     tab.settle()
     # The leftmost mark takes the fewest steps, and so no rewrite.
     marks = ".st-key-tune_front svg.marks g.mark-symbol.role-mark path"
@@ -104,13 +104,13 @@ def point_of_few_steps_moves_the_sliders(tab: Watched) -> None:
         marks,
     )
     page.mouse.click(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
-    expect(slider(page, "Rewrites at most")).not_to_have_value("4")
+    expect(slider(page, "Max rewrites")).not_to_have_value("4")
 
 
 def test_pairs_are_judged_by_keys_alone_and_nothing_stands_out_of_a_narrow_screen(gathered: Watched) -> None:
     """Keys count also with a name that was just typed, and none while a reason is typed."""
     tab, page = gathered, gathered.page
-    slider(page, "Pass rate at least").press("Home")
+    slider(page, "Min. pass rate").press("Home")
     expect(page.locator(".flips.changes a").first).to_be_visible()
     tab.narrow()
     expect(page.locator(".flips.changes tbody tr").first).to_have_css("display", "block")

@@ -227,16 +227,17 @@ def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab
     """SC-12: the address holds the settings under their own names."""
     tab = open_tab(language="zh-CN")
     page = tab.open()
-    page.get_by_role("radio", name="按通过率").click()
+    page.get_by_role("combobox", name="作答条件").click()
+    page.get_by_role("option", name="按通过率", exact=True).click()
     page.wait_for_url(re.compile(r"[?&]gate=pass_rate"))
     reader = open_tab()
     shown = reader.open(page.url.removeprefix(reader.home))
-    expect(shown.get_by_role("radio", name="Pass rate")).to_be_checked()
-    expect(shown.get_by_role("slider", name="Pass rate at least")).to_be_visible()
+    expect(shown.get_by_role("combobox", name="Answer when")).to_have_value("Pass rate")
+    expect(shown.get_by_role("slider", name="Min. pass rate")).to_be_visible()
     shown.get_by_role("link", name=re.compile("Knowledge")).click()
     expect(shown.get_by_text("Add files").first).to_be_visible()
     shown.get_by_role("link", name=re.compile("Ask")).click()
-    expect(shown.get_by_role("radio", name="Pass rate")).to_be_checked()
+    expect(shown.get_by_role("combobox", name="Answer when")).to_have_value("Pass rate")
     shown.wait_for_url(re.compile(r"[?&]gate=pass_rate"))
 
 

@@ -28,7 +28,7 @@ def test_the_tooltip_names_the_roles_that_are_built_in() -> None:
     models = RoleModels(generator=RoleModel("ollama:m"))
     assert badge_text(models, EN) == "2 of 3 built in"
     assert badge_help(models, EN).startswith("Built in: grader and rewriter.")
-    assert badge_help(models, ZH).startswith("内置：质检员和重写员。")
+    assert badge_help(models, ZH).startswith("内置：评分模型和改写模型。")
     assert badge_help(RoleModels(), EN) == EN(
         "Built-in roles are small deterministic programs of this workbench, not language models. They need no server; "
         "choose others under Models."

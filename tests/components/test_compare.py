@@ -107,7 +107,7 @@ def test_a_lost_passage_shows_what_either_run_made_of_it() -> None:
     drawn = text(sample_record(), narrow)
     assert EN("− lost") in drawn
     assert EN("dropped: threshold") in drawn
-    assert "Similarity at least" in drawn
+    assert "Min. similarity" in drawn
     assert "0.30" in drawn and "0.45" in drawn
 
 
@@ -139,13 +139,13 @@ def test_two_graders_are_named_in_the_settings() -> None:
 
 def test_settings_have_names_and_values_in_words() -> None:
     assert setting_label("top_k", ZH) == "Top-k"
-    assert setting_label("models.grader", ZH) == "质检员"
+    assert setting_label("models.grader", ZH) == "评分模型"
     assert setting_label("mode", EN) == "Mode"
     assert setting_label("passage_words", EN) == "passage_words"
     assert setting_text("mode", "mix", ZH) == "融合"
     assert setting_text("similarity_threshold", 0.3, EN) == "0.30"
     assert setting_text("max_rewrites", 3, EN) == "3"
-    assert setting_text("gate", "min_relevant", ZH) == "至少 n 个片段"
+    assert setting_text("gate", "min_relevant", ZH) == "相关片段数"
     assert setting_text("grade_probe", True, EN) == "on"
     assert setting_text("models.grader", "builtin", ZH) == "内置"
     assert setting_text("grader", None, EN) == "–"

@@ -56,7 +56,7 @@ def test_what_followed_a_decision_is_said_beside_it() -> None:
     record = sample_record()
     first, second = record.decisions
     assert followed_text(first, record, EN) == "new query: 高血糖 症状 感觉 口渴 多尿 · pass rate rose by 0.35"
-    assert followed_text(second, record, ZH) == "交给生成者 3 个片段，引用了 3 个"
+    assert followed_text(second, record, ZH) == "交给生成模型 3 个片段，引用了 3 个"
     repeated = replace(record, rewrites=(replace(record.rewrites[0], repeated=True),))
     assert "nothing was searched again" in followed_text(first, repeated, EN)
 

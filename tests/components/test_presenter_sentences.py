@@ -217,7 +217,7 @@ def test_rewrites_by_models_by_hand_repeated_and_failed_are_told_apart(language:
     ("fork", "said"),
     [
         (Fork(RunId("p"), 1), "in round 1."),
-        (Fork(RunId("p"), 0, settings=("top_k", "max_rewrites")), "Changed there: Top-k, Rewrites at most."),
+        (Fork(RunId("p"), 0, settings=("top_k", "max_rewrites")), "Changed there: Top-k, Max rewrites."),
         (Fork(RunId("p"), 2, query="other"), "Changed there: the query."),
         (Fork(RunId("p"), 0, verdicts={PassageId("a"): True}), "Changed there: one verdict."),
         (Fork(RunId("p"), 0, verdicts={PassageId("a"): True, PassageId("b"): False}), "two verdicts."),

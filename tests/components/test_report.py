@@ -154,7 +154,7 @@ def test_a_report_holds_the_whole_run_in_the_language_of_the_page(language: UiLa
         assert "".join(item.text.split()) in read.letters
     assert run.rewrites[0].refused[0] in read.text
     assert run.model_calls[-1].messages[0].content in read.text
-    assert words("Similarity at least") in read.text
+    assert words("Min. similarity") in read.text
 
 
 def test_a_citation_leads_to_its_passage() -> None:

@@ -80,7 +80,7 @@ def test_ollama_is_missed_only_where_a_role_is_to_be_played_by_it() -> None:
     ollama = next(item for item in parts if item.part == "ollama")
     assert ollama.fault == NOT_THERE
     assert "needed: it plays grader" in part_facts(ollama, EN)
-    assert "需要它：它担任质检员" in part_facts(ollama, ZH)
+    assert "需要它：它担任评分模型" in part_facts(ollama, ZH)
 
 
 def test_models_that_chat_are_told_from_those_that_embed() -> None:

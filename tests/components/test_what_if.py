@@ -54,7 +54,7 @@ def test_a_lower_bar_says_where_it_would_have_answered_and_what_that_saves() -> 
     record = sample_record()
     found = what_if(record, replace(record.config, grade_pass_threshold=0.2))
     changes = changes_text(found.config, record.config, EN)
-    assert changes == "With pass rate at least **0.20** (run: 0.60) "
+    assert changes == "With min. pass rate **0.20** (run: 0.60) "
     assert consequence_text(found, record, EN) == (
         "it would have **answered at round 0** from 1 passage: 1 rewrite, 1 call and 1 built-in step fewer."
     )
@@ -85,7 +85,7 @@ def test_missing_verdicts_are_named_with_their_price_and_the_switch_that_records
     said = text_of(card_nodes(found, record, EN))
     assert (found.state, found.gap) == ("needs_calls", "verdicts")
     assert "**" not in said
-    assert EN("A run with “Grade all candidates” (More settings) records these verdicts too.") in said
+    assert EN("A run with “Grade all candidates” (Advanced) records these verdicts too.") in said
     assert EN("Grade the missing ones") in said
     for passage in ungraded_passages(found)[:3]:
         assert passage.source in said
@@ -97,7 +97,7 @@ def test_another_grader_is_said_instead_of_naming_every_passage() -> None:
     found, said, _ = card(record, models=models)
     assert found.gap == "verdicts"
     assert "it has judged none of these passages" in said
-    assert EN("A run with “Grade all candidates” (More settings) records these verdicts too.") not in said
+    assert EN("A run with “Grade all candidates” (Advanced) records these verdicts too.") not in said
 
 
 def test_another_collection_cannot_be_gone_on_with() -> None:

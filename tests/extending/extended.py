@@ -131,7 +131,7 @@ def test_the_presenter_says_a_sentence_of_each_step(engine: Engine, record: RunR
 
 def _of_gates(text: str, words: Words) -> bool:
     """Whether a text speaks of a bar, or of a grader at work, which this workflow does not have."""
-    false = {"en": ("to the grader", "the bar", "No passage passed"), "zh": ("交给质检员", "门槛", "没有片段通过")}
+    false = {"en": ("to the grader", "the bar", "No passage passed"), "zh": ("交给评分模型", "门槛", "没有片段通过")}
     return any(part in text for part in false[words.language])
 
 

@@ -9,7 +9,6 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.judged import BASIS_NAMES
 from engine.engine import Engine
 from engine.evaluation.measures import MEASURES
-from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.samples.demos import demo_record
 from pages.parts.ask.share import report_file, report_map
@@ -114,7 +113,7 @@ def test_the_editor_can_start_from_a_preset(engine: Engine) -> None:
     app = compare(a=first.id)
     strict = EN("A with the preset “{name}”", name=EN("Strict"))
     setting(app, "compare_from").set_value(strict).run()
-    changed = EN(", ").join((EN("Pass rate at least"), EN(NC_("setting", "Gate"))))
+    changed = EN(", ").join((EN("Min. pass rate"), EN("Answer when")))
     assert EN("Changed: {names}", names=changed) in visible(checked(app))
     button(app, lambda label: label == EN("Run and compare")).click().run()
     second = engine.record(finished(app, engine, "b")).config

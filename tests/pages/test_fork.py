@@ -122,7 +122,7 @@ def test_a_branch_says_where_it_parted_and_what_that_changed(engine: Engine, par
     assert engine.wait(run_id, 60)
     text = inline(drawn(engine.record(run_id)))
     assert f"Branched off run {parent.id[:8]} at round 0" in text
-    assert "Pass rate at least 0.60 → 0.00" in text
+    assert "Min. pass rate 0.60 → 0.00" in text
     assert "Parted at round 0" in text
     assert "Outcome: Answered below the bar → Answered." in text
     assert "Model calls:" not in text, "built-in roles make none"
@@ -134,7 +134,7 @@ def test_a_branch_whose_parent_was_deleted_still_says_what_was_changed(engine: E
     engine.delete_run(parent.id)
     text = inline(drawn(engine.record(run_id)))
     assert EN("That run is not here any more, so the two cannot be compared.") in text
-    assert "Pass rate at least" in text
+    assert "Min. pass rate" in text
     assert "query “thirst”" in text
 
 

@@ -27,7 +27,7 @@ def unusual(shared_engine: Engine) -> str:
 def test_a_link_to_a_run_without_settings_takes_the_runs_own(engine: Engine, unusual: str) -> None:
     app = opened(run=unusual)
     assert (setting(app, "top_k").value, setting(app, "grade_pass_threshold").value) == (9, 0.35)
-    assert (setting(app, "gate").value, setting(app, "context").value) == ("pass_rate", "last_round")
+    assert (setting(app, "answer_when").value, setting(app, "context").value) == ("pass_rate", "last_round")
     assert (given(app, "gate") or "pass_rate", given(app, "context")) == ("pass_rate", "last_round")
 
 

@@ -22,7 +22,7 @@ from tests.pages.driving import ask, boxes, button, given, inline, opened, pictu
 EN, ZH = words_for("en"), words_for("zh")
 BEGIN: dict[UiLanguage, str] = {"en": "May I drink alcohol?", "zh": "打针打在哪里？"}
 PANEL = (
-    *("top_k", "similarity_threshold", "grade_pass_threshold", "min_relevant"),
+    *("top_k", "similarity_threshold", "grade_pass_threshold"),
     *("max_rewrites", "min_confidence", "probe_k"),
 )
 
@@ -133,24 +133,28 @@ def test_sliders_drive_the_run(engine: Engine) -> None:
     assert (config.min_confidence, config.answer_unverified, config.budget_s) == (0.55, True, 60)
 
 
-def test_a_preset_sets_the_pass_threshold_alone_and_lights_up_only_while_it_matches(engine: Engine) -> None:
+def test_a_preset_sets_the_pass_threshold_alone(engine: Engine) -> None:
     """SC-08"""
     app = opened(top_k="9", grade_pass_threshold="0.77")
-    assert lit_presets(app) == []
     for preset, threshold in PRESETS.items():
-        app.button(key=f"preset_{preset}").click().run()
-        assert setting(app, "grade_pass_threshold").value == threshold
-        assert lit_presets(app) == [preset]
+        setting(app, "answer_when").set_value(preset).run()
+        assert (setting(app, "answer_when").value, setting(app, "grade_pass_threshold").value) == (
+            "pass_rate",
+            threshold,
+        )
     assert setting(app, "top_k").value == 9
     assert setting(app, "similarity_threshold").value == PARAMETERS["similarity_threshold"].default
-    setting(app, "grade_pass_threshold").set_value(0.81).run()
-    assert lit_presets(app) == []
-    setting(app, "grade_pass_threshold").set_value(0.8).run()
-    assert lit_presets(app) == ["strict"]
 
 
-def lit_presets(app: AppTest) -> list[str]:
-    return [name for name in PRESETS if app.button(key=f"preset_{name}").proto.type == "primary"]
+def test_no_more_passages_are_asked_for_than_top_k_keeps(engine: Engine) -> None:
+    app = opened(top_k="5", gate="min_relevant", min_relevant="4")
+    setting(app, "top_k").set_value(3).run()
+    assert setting(app, "answer_when").value == "3"
+    assert max(int(item.split()[1]) for item in setting(app, "answer_when").options if item.startswith("≥")) == 3
+    ask(app, engine, "What is a set?")
+    assert config_of(engine, app).min_relevant == 3
+    setting(app, "top_k").set_value(6).run()
+    assert (setting(app, "answer_when").value, given(app, "min_relevant")) == ("4", "4")
 
 
 def test_the_address_holds_every_setting(engine: Engine) -> None:
@@ -166,7 +170,7 @@ def test_the_address_holds_every_setting(engine: Engine) -> None:
     )
     assert setting(app, "top_k").value == 7
     assert setting(app, "similarity_threshold").value == 0.45
-    assert (setting(app, "gate").value, setting(app, "min_relevant").value) == ("min_relevant", 2)
+    assert setting(app, "answer_when").value == "2"
     assert (setting(app, "context").value, setting(app, "generator").value) == ("last_round", "ollama:qwen3:8b")
     assert setting(app, "grade_probe").value is True
     assert given(app, "rewriter") == "ollama:mistral", "a model without a provider means Ollama"
@@ -175,9 +179,9 @@ def test_the_address_holds_every_setting(engine: Engine) -> None:
 def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engine: Engine) -> None:
     app = opened(language="zh")
     assert given(app, "gate") == "min_relevant"  # also the default: a link says which gate it was made with
-    setting(app, "gate").set_value("pass_rate").run()
+    setting(app, "answer_when").set_value("pass_rate").run()
     assert given(app, "gate") == "pass_rate"
-    setting(app, "gate").set_value("min_relevant").run()
+    setting(app, "answer_when").set_value("1").run()
     assert given(app, "gate") == "min_relevant"
 
 
@@ -194,9 +198,9 @@ def test_an_address_with_settings_and_no_gate_keeps_the_gate_of_its_time(
 ) -> None:
     """SC-05: links write the gate; those that do not were made when the pass rate was the default."""
     app = opened(**address)
-    assert (setting(app, "gate").value, given(app, "gate")) == (gate, gate)
+    assert given(app, "gate") == gate
     setting(app, "top_k").set_value(9).run()
-    assert setting(app, "gate").value == gate
+    assert app.session_state["gate"] == gate
 
 
 def test_the_link_to_a_run_names_its_gate_also_where_it_is_the_default() -> None:
@@ -205,14 +209,11 @@ def test_the_link_to_a_run_names_its_gate_also_where_it_is_the_default() -> None
     assert "gate" not in settings_in_url(RunConfig(workflow="quality_loop"))
 
 
-def test_the_number_of_the_gate_stands_beside_it_and_presets_beside_the_pass_rate(engine: Engine) -> None:
+def test_the_pass_rate_has_its_slider_where_it_decides(engine: Engine) -> None:
     """SC-08: a preset is a pass threshold, which the other gate does not read."""
     app = opened()
-    shown = {item.key for kind in (app.slider, app.button) for item in kind}
-    assert "min_relevant" in shown
-    assert not {"preset_strict", "grade_pass_threshold"} & shown
-    setting(app, "gate").set_value("pass_rate").run()
-    app.button(key="preset_strict").click().run()
+    assert "grade_pass_threshold" not in {item.key for item in app.slider}
+    setting(app, "answer_when").set_value("strict").run()
     ask(app, engine, "What is a truth table?")
     assert (config_of(engine, app).gate, config_of(engine, app).grade_pass_threshold) == ("pass_rate", 0.8)
 
@@ -222,8 +223,7 @@ def test_the_number_of_the_gate_stands_beside_it_and_presets_beside_the_pass_rat
     [
         ("en", {"gate": "pass_rate"}, "asks that 3 of them pass"),
         ("zh", {"gate": "pass_rate"}, "要求其中 3 个通过"),
-        ("en", {"gate": "min_relevant", "min_relevant": "6"}, "a round keeps at most 5"),
-        ("zh", {"gate": "min_relevant", "min_relevant": "6", "max_rewrites": "0"}, "最多质检 5 个"),
+        ("en", {"gate": "min_relevant", "min_relevant": "6"}, ""),
         ("en", {}, ""),
     ],
 )
@@ -238,7 +238,7 @@ def test_an_address_with_nonsense_falls_back_to_the_defaults(engine: Engine) -> 
     app = opened(top_k="999", similarity_threshold="abc", gate="<script>", collection="../../etc", grader="x" * 300)
     assert setting(app, "top_k").value == 5
     assert setting(app, "similarity_threshold").value == 0.3
-    assert setting(app, "gate").value == "min_relevant"
+    assert setting(app, "answer_when").value == "1"
     assert (setting(app, "collection").value, setting(app, "grader").value) == ("samples", "builtin")
 
 
@@ -272,7 +272,7 @@ def test_settings_and_run_survive_the_way_to_the_other_page_and_back(engine: Eng
     run_id = ask(app, engine, "What is a truth table?")
     app.switch_page("knowledge.py").run()
     app.switch_page("workbench.py").run()
-    assert (setting(app, "gate").value, setting(app, "top_k").value) == ("pass_rate", 6)
+    assert (setting(app, "answer_when").value, setting(app, "top_k").value) == ("pass_rate", 6)
     assert picture(app)["run_id"] == run_id
 
 
@@ -361,15 +361,8 @@ def test_a_chosen_node_opens_the_tab_that_shows_most_of_it(engine: Engine) -> No
 def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
     app = opened(grader="ollama:m", max_rewrites="1")
     config = RunConfig(max_rewrites=1, models=RoleModels(grader=RoleModel("ollama:m")))
-    calls = engine.worst_case_calls(config)
-    rounds = EN.count("1 round", "{n} rounds", 2)
-    assert EN.count(
-        "Worst case 1 model call in {rounds}, within {budget} s.",
-        "Worst case {n} model calls in {rounds}, within {budget} s.",
-        calls,
-        rounds=rounds,
-        budget="120",
-    ) in inline(app)
+    said = f"Next run: at most 2 rounds · {engine.worst_case_calls(config)} model calls"
+    assert said in [item.value for item in app.caption]
 
 
 def test_every_tab_draws_and_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:

@@ -183,7 +183,7 @@ class RunConfig:
     similarity_threshold: float = _by_workflow(
         number(
             (0, 1, 0.3, 0.01),
-            N_("Similarity at least"),
+            N_("Min. similarity"),
             N_(
                 "Candidates less similar than this are dropped before grading, and stay visible with their margin. 0 "
                 "is unrelated text, a right passage is usually near 0.5. It is about meaning also where words decide "
@@ -195,7 +195,7 @@ class RunConfig:
     grade_pass_threshold: float = _by_workflow(
         number(
             (0, 1, 0.6, 0.01),
-            N_("Pass rate at least"),
+            N_("Min. pass rate"),
             N_(
                 "Share of kept passages that must pass the grader; below it the question is rewritten. Usual: "
                 "0.40–0.80."
@@ -206,7 +206,7 @@ class RunConfig:
     max_rewrites: int = _by_workflow(
         number(
             (0, 5, 3, 1),
-            N_("Rewrites at most"),
+            N_("Max rewrites"),
             N_("How often the question may be rephrased and searched again. Each one adds a full round. Usual: 2–3."),
             whole=True,
             usual=(2, 3),
@@ -215,14 +215,14 @@ class RunConfig:
     min_confidence: float = _by_workflow(
         number(
             (0, 1, 0.5, 0.01),
-            N_("P(relevant) at least"),
+            N_("Min. P(relevant)"),
             N_("A passage passes when the grader's probability that it is relevant reaches this."),
         )
     )
     gate: GatePolicy = _by_workflow(  # noqa: RUF009
         choice(
-            {"min_relevant": N_("At least n passages"), "pass_rate": NC_("setting", "Pass rate")},
-            NC_("setting", "Gate"),
+            {"min_relevant": N_("Number of relevant passages"), "pass_rate": NC_("setting", "Pass rate")},
+            N_("Answer when"),
             N_(
                 "When to stop searching: when a share of the kept passages passed, or as soon as n passages passed. "
                 "Where one passage holds the answer, a pass rate of 0.60 cannot be met while five are kept."
@@ -232,14 +232,14 @@ class RunConfig:
     min_relevant: int = _by_workflow(
         number(
             (1, 20, 1, 1),
-            N_("Passages that must pass"),
+            N_("Min. relevant passages"),
             N_("Distinct passages that passed, over all rounds when the context is their union."),
             whole=True,
         )
     )
     needs_whole: bool = _by_workflow(
         switch(
-            N_("Passages must suffice together"),
+            N_("Require complete coverage"),
             N_(
                 "Once enough passages passed, they are judged as a whole: do they answer the question together? If "
                 "only in part, the search goes on. Built in by the words that they cover together; a chat model as "
@@ -263,7 +263,7 @@ class RunConfig:
     probe_k: int = _by_workflow(
         number(
             (1, 100, 20, 1),
-            N_("Candidates looked at"),
+            N_("Candidates retrieved"),
             N_("How deep the search looks. What lies beyond top-k is not graded but stays visible."),
             whole=True,
         )
@@ -273,7 +273,7 @@ class RunConfig:
     )
     """Every probed candidate is graded, so that what-if knows the verdicts of those below the gate too."""
     ignore_cache: bool = _by_workflow(
-        switch(N_("Ignore stored verdicts"), N_("Asks a chat model again even where the same verdict is stored."))
+        switch(N_("Re-grade"), N_("Asks a chat model again even where the same verdict is stored."))
     )
     budget_s: float = _by_workflow(
         number(

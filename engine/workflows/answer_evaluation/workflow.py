@@ -71,7 +71,6 @@ WORKFLOW = Workflow(
         "evidence, and the generator revises it until nothing is left to suggest."
     ),
     options=AnswerEvaluationOptions,
-    options_heading=N_("Answers"),
     samples={
         "en": (("dc-en-01", ""), ("dm-en-05", ""), ("dc-en-11", ""), ("dc-en-03", ""), ("dc-en-17", "")),
         "zh": (("dc-zh-01", ""), ("dm-zh-03", ""), ("dc-zh-10", ""), ("dc-zh-05", ""), ("dc-zh-17", "")),

@@ -115,7 +115,6 @@ WORKFLOW = Workflow(
         "until the answer fits it. Answers that passed are remembered for later questions."
     ),
     unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "max_rewrites", "answer_unverified"),
-    options_heading=N_("Outer loop"),
     options=DualLoopOptions,
     samples={
         "en": (

@@ -203,7 +203,7 @@ def cost_of_the_gate(record: RunRecord, words: Words) -> None:
     found = gate_cost(record)
     if found is not None and gate_cost_note(found, words, key="waste"):
         # The widget is drawn already; its new value is put there before the next run draws it.
-        st.session_state["gate_wanted"] = "min_relevant"
+        want_settings({"gate": "min_relevant"})
         st.rerun()
 
 

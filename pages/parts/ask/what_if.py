@@ -45,8 +45,8 @@ from pages.parts.common.actions import run_action
 from pages.parts.common.session_cache import cached_in_session
 
 _HINT = {
-    "verdicts": N_("A run with “Grade all candidates” (More settings) records these verdicts too."),
-    "candidates": N_("A run with more “Candidates looked at” (More settings) records them too."),
+    "verdicts": N_("A run with “Grade all candidates” (Advanced) records these verdicts too."),
+    "candidates": N_("A run with more “Candidates retrieved” (Advanced) records them too."),
 }
 
 _SHOWN_UNGRADED = 3

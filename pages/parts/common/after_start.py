@@ -25,7 +25,7 @@ IMPORTED_BY_PAGES = (
     # Ask, where shared links lead to, before the others.
     *(
         "components.common.badge",
-        "components.ask.budget_note",
+        "pages.parts.ask.budget",
         "components.common.panel",
         "components.ask.slider_marks",
     ),

@@ -174,7 +174,7 @@ def test_what_an_imported_run_still_needs_is_not_offered_to_be_run_here() -> Non
     assert found.state == "needs_calls"
     said = str(card_nodes(found, record, EN))
     assert "'back'" in said
-    assert "'run'" not in said and "'fork'" not in said and "More settings" not in said
+    assert "'run'" not in said and "'fork'" not in said and "Advanced" not in said
 
 
 def test_no_time_limit_is_shown_beside_the_time_of_another_program() -> None:

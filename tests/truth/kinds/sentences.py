@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.ask.budget_note import budget_nodes
 from components.ask.passages import drop_reason
 from components.ask.presenter_sentences import sentence
 from components.common.i18n import Words
@@ -18,6 +17,7 @@ from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.playback import ReplayStep
+from pages.parts.ask.budget import budget_text
 from pages.parts.ask.what_if import said as card_said
 from tests.truth.claims import Claim, numbers
 
@@ -102,7 +102,7 @@ def budgets(record: RunRecord, words: Words) -> Iterator[Claim]:
     """What was said before a run can be reached by no run under these settings."""
     config = record.config
     worst = Cost(calls=workflow(config.workflow).worst_case_calls(config), seconds=None)
-    said = " ".join(item.text for item in budget_nodes(words, config, worst))
+    said = budget_text(config, worst, words)
     told = [float(item) for item in numbers(said)]
     wrong = [] if worst.calls >= record.calls else [f"the run took {record.calls} calls"]
     if worst.calls and worst.calls not in told:
