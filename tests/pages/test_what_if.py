@@ -166,6 +166,7 @@ def test_the_passages_say_what_would_become_of_them(engine: Engine, looped: RunR
 
 def test_the_budget_is_said_in_seconds_once_they_are_measured(engine: Engine, looped: RunRecord) -> None:
     """SC-13"""
+
     def told(**settings: str) -> str:
         return next(text.value for text in opened(run=looped.id, **settings).caption if "Next run" in text.value)
 
