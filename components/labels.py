@@ -75,6 +75,8 @@ JOB_STATES = {
     "interrupted": N_("interrupted"),
 }
 
+INTERRUPTED = N_("The workbench ended during this job. What was done is kept; Resume continues from there.")
+
 COLLECTION_ACTIONS = {
     "rename": N_("Rename"),
     "alias": N_("Aliases"),

@@ -18,6 +18,11 @@ def moment(at: str) -> str:
     return at.replace("T", " ")[:16]
 
 
+def utc(at: str) -> str:
+    """A time in ISO 8601 as every page writes it: ``2026-01-31 09:41 UTC``."""
+    return f"{moment(at)} UTC"
+
+
 def beginning(text: str, longest: int) -> str:
     """The first characters of a text as one line."""
     line = " ".join(text[: longest * 4].split())

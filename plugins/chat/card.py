@@ -6,11 +6,11 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.url_state import base_path, own_origin
-from components.system.ways import Snippet, Way
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
 from engine.people import signing_in
+from pages.parts.system.programs import Snippet, Way
 from plugins.chat.settings import ChatSettings
 
 _DEFAULT = "default"

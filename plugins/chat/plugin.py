@@ -12,8 +12,8 @@ from plugins.chat.settings import ChatSettings
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
-    from components.system.ways import Way
     from engine.engine import Engine
+    from pages.parts.system.programs import Way
 
 
 def _outermost(front: Front) -> list[Middleware]:

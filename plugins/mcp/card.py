@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.url_state import base_path, own_origin
-from components.system.ways import Snippet, Way
 from engine.engine import Engine
 from engine.people import signing_in
 from engine.version import PROGRAM
+from pages.parts.system.programs import Snippet, Way
 from plugins.mcp.clients import by_command, over_http
 from plugins.mcp.settings import PATH, McpSettings
 

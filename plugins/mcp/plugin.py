@@ -16,9 +16,9 @@ from plugins.mcp.settings import McpSettings
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
-    from components.system.ways import Way
     from engine.engine import Engine
     from engine.settings import Settings
+    from pages.parts.system.programs import Way
 
 
 def _check(settings: Settings) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.common.i18n import Words
-from components.system.ways import Snippet, Way
 from engine.engine import Engine
 from engine.version import PROGRAM
+from pages.parts.system.programs import Snippet, Way
 from plugins.telemetry.sending import Telemetry
 
 

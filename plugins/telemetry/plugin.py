@@ -10,9 +10,9 @@ from plugins.telemetry.settings import TelemetrySettings
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
-    from components.system.ways import Way
     from engine.engine import Engine
     from engine.settings import Settings
+    from pages.parts.system.programs import Way
     from plugins.telemetry.sending import Telemetry
 
 

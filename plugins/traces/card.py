@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.url_state import base_path, own_origin
-from components.system.ways import Snippet, Way
 from engine.version import PROGRAM
+from pages.parts.system.programs import Snippet, Way
 
 
 def traces_in(words: Words) -> Way:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from components.common.i18n import Words
-    from components.system.ways import Way
     from engine.engine import Engine
     from engine.model.values import RunRecord
+    from pages.parts.system.programs import Way
     from plugins.traces.taking import Traces
 
 

@@ -10,11 +10,13 @@ import pytest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
-from components.system.models import chats, provider_row, short_digest
-from components.system.ways import Snippet, Way, way_cards
 from engine.model.system import Health, PartHealth, PartName, Provider
 from pages.parts.system.health import judged, part_facts, part_title, verdict, worst
-from pages.parts.system.tables import settings_found
+from pages.parts.system.models import _row as provider_row
+from pages.parts.system.ollama import chats, short_digest
+from pages.parts.system.programs import Snippet, Way
+from pages.parts.system.programs import view as way_cards
+from pages.parts.system.settings import settings_found
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -52,17 +54,17 @@ def test_numbers_of_a_part_are_put_in_words() -> None:
     facts = part_facts(PartHealth("knowledge", "ok", DETAILS["knowledge"]), EN)
     assert facts[0] == "Milvus server 2.5"
     assert {"1 collection", "40 sources", "3 sources read in part", "12,000 passages"} <= set(facts)
-    assert not any("record of what was left out" in fact for fact in facts)
-    assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["none since the start"]
-    assert part_facts(PartHealth("faults", "ok", {"count": "2"}), EN) == ["2 since the start, all over"]
+    assert not any("without a reading record" in fact for fact in facts)
+    assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["0 since the start"]
+    assert part_facts(PartHealth("faults", "ok", {"count": "2"}), EN) == ["2 since the start"]
 
 
 @pytest.mark.parametrize(
     ("states", "whole", "said"),
     [
-        (("ok", "off"), "ok", "Everything that is set up works."),
-        (("ok", "warning"), "warning", "Everything works; one part deserves a look."),
-        (("warning", "down"), "down", "One part does not work: Disk. What to do stands beside it."),
+        (("ok", "off"), "ok", "Everything in use works."),
+        (("ok", "warning"), "warning", "Works, but needs a look: Disk"),
+        (("warning", "down"), "down", "Not working: Disk"),
     ],
 )
 def test_one_line_says_how_the_whole_is(states: tuple[Health, ...], whole: Health, said: str) -> None:
@@ -79,15 +81,14 @@ def test_ollama_is_missed_only_where_a_role_is_to_be_played_by_it() -> None:
     assert worst(parts) == "down"
     ollama = next(item for item in parts if item.part == "ollama")
     assert ollama.fault == NOT_THERE
-    assert "needed: it plays grader" in part_facts(ollama, EN)
-    assert "需要它：它担任评分模型" in part_facts(ollama, ZH)
+    assert "needed by: grader" in part_facts(ollama, EN)
 
 
 def test_models_that_chat_are_told_from_those_that_embed() -> None:
     assert chats(CHAT)
     assert chats(replace(CHAT, capabilities=()))
     assert not chats(EMBEDDING)
-    assert (short_digest(CHAT.digest), short_digest("")) == ("801dcad02f38", "–")
+    assert short_digest(CHAT.digest) == "801dcad02f38"
 
 
 def test_settings_are_found_by_name_value_and_description() -> None:
@@ -100,7 +101,7 @@ def test_settings_are_found_by_name_value_and_description() -> None:
 def card(monkeypatch: pytest.MonkeyPatch, way: Way) -> str:
     """The words of the card of a way."""
     shown: list[Node] = []
-    monkeypatch.setattr("components.system.ways.draw_system", lambda nodes, words, *, key: shown.extend(nodes))
+    monkeypatch.setattr("pages.parts.system.programs.draw_system", lambda nodes, words, *, key: shown.extend(nodes))
     way_cards([way], EN, key="ways")
     return shown[0].text
 
@@ -130,7 +131,7 @@ def test_a_way_that_is_not_installed_says_how_to_install_it_and_no_line_that_wou
 def test_a_way_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     said = card(monkeypatch, Way("Traces", True, "Out.", fault=NOT_THERE))
     assert NOT_THERE.fact in said
-    assert EN("does not work") in said
+    assert EN("not working") in said
 
 
 @pytest.mark.parametrize(

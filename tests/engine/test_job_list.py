@@ -64,7 +64,9 @@ def test_a_line_says_how_far_it_is_or_what_ended_it_and_what_can_be_done() -> No
         Job("b", "draft", "docs", "failed", 0, 0, 0.0, None, PULL.started_at, "", fault)
     )
     cut = texts(Job("c", "batch", "set", "interrupted", 1, 2, 0.0, None, PULL.started_at, ""))
-    assert cut.startswith("Batch of set interrupted The workbench ended meanwhile.") and cut.endswith("UTC Resume")
+    assert cut.startswith("Batch of set interrupted The workbench ended during this job.") and cut.endswith(
+        "UTC Resume"
+    )
 
 
 def test_every_kind_and_state_has_a_label() -> None:

@@ -25,7 +25,6 @@ _WITH_ONE_USER = {
     "components.runs.report",
     "components.runs.report_passages",
     "components.runs.run_list",
-    "components.system.models",
     "components.tune.bars",
     "components.tune.question_changes",
 }

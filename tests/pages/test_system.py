@@ -9,12 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.system.models import _FIRST, ModelEvent
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.model.system import ModelTrial, PartHealth
 from pages.parts.system import health as system_hint
 from pages.parts.system import models as system_models
+from pages.parts.system import ollama
+from pages.parts.system.ollama import FIRST, ModelEvent
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, BrokenHost, FakeHost, sound_parts
 
@@ -56,16 +57,12 @@ def test_a_newcomer_without_ollama_sees_that_all_is_well_and_how_to_get_it(give:
     give(FakeHost())
     words = words_for(language)
     app = opened("system", language)
-    assert words("Everything that is set up works.") in inline(app)
-    assert words(
-        "Not there, and nothing needs it: the built-in roles do the work. The view Models says how to get it."
-    ) in inline(app)
+    assert words("Everything in use works.") in inline(app)
+    assert words("Not set up, and not needed: {n}", n=2) in inline(app)
     app = opened("system", language, part="models")
     shown = inline(app)
     for said in (
-        words(
-            "Nothing is broken: the built-in roles work without it. With it, language models grade, rewrite and answer."
-        ),
+        words("No Ollama answers here. Built-in models work without it; with it, language models can take over."),
         "ollama serve",
         "ollama pull qwen3:8b",
         "install.sh",
@@ -80,15 +77,15 @@ def test_where_ollama_has_no_model_two_are_offered(give: Give, engine: Engine, m
     empty = OllamaStatus(True, "http://127.0.0.1:11434", "0.9.0", ())
     monkeypatch.setattr(engine, "ollama", lambda fresh=False: empty)
     shown = inline(opened("system", part="models"))
-    assert EN("Ollama answers and has no model yet.") in shown
-    assert all(f"{EN('Pull')} {name}" in shown for name in _FIRST)
+    assert "It has no model yet." in shown
+    assert all(f"{EN('Pull')} {name}" in shown for name in FIRST)
 
 
 def test_what_does_not_work_comes_first_with_its_remedy(give: Give) -> None:
     fault = replace(NOT_THERE, remedy="Start Ollama with `ollama serve`.", params={"command": "ollama serve"})
     give(FakeHost(parts=(*sound_parts(), PartHealth("connection", "down", {}, fault, "wiki", 12.0))))
     shown = inline(opened("system"))
-    assert EN("One part does not work: {names}. What to do stands beside it.", names="Connection wiki") in shown
+    assert EN("Not working: {names}", names="Connection wiki") in shown
     assert shown.index("Connection wiki", shown.index("parts card")) < shown.index("Knowledge base")
     assert "ollama serve" in shown
 
@@ -125,23 +122,23 @@ def test_each_part_of_the_page_has_an_address_and_an_unknown_one_is_health(give:
         app = opened("system", part=part)
         assert given(app, "part") == part
         assert not app.exception
-    assert EN("Everything that is set up works.") in inline(opened("system", part="<script>"))
+    assert EN("Everything in use works.") in inline(opened("system", part="<script>"))
 
 
-@pytest.mark.parametrize(
-    ("part", "instead"), [("speed", "WORKBENCH_GRADER_CONCURRENCY"), ("self_test", "Health names a store")]
-)
-def test_the_address_of_a_part_that_is_no_more_says_what_to_use_instead(give: Give, part: str, instead: str) -> None:
+@pytest.mark.parametrize("part", ["speed", "self_test", "people"])
+def test_the_address_of_a_part_that_is_not_here_says_so(give: Give, part: str) -> None:
     give(FakeHost())
     app = opened("system", part=part)
-    assert instead in visible(app) and EN("Everything that is set up works.") in inline(app)
+    said = EN("This link names a part of System that is not here.")
+    assert said in visible(app) and EN("Everything in use works.") in inline(app)
+    assert said not in visible(opened("system"))
 
 
 def test_roles_are_chosen_here_and_count_on_the_workbench(give: Give) -> None:
     give(FakeHost(installed=(CHAT, EMBEDDING)))
     app = opened("system", "zh", part="models")
     setting(app, "grader").set_value("ollama:qwen3:8b").run()
-    assert ZH("installed, loads at its first call") in visible(app)
+    assert ZH("ready") in visible(app)
     app.switch_page("workbench.py").run()
     assert setting(app, "grader").value == "ollama:qwen3:8b"
 
@@ -149,12 +146,12 @@ def test_roles_are_chosen_here_and_count_on_the_workbench(give: Give) -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("builtin", "built in, always there"),
-        ("ollama:qwen3:8b", "installed, loads at its first call"),
+        ("builtin", ""),
+        ("ollama:qwen3:8b", "ready"),
         ("ollama:missing:1b", "not pulled"),
         ("ollama:nomic-embed-text:latest", "cannot chat"),
-        ("anthropic:claude", "its provider is not set up; see below"),
-        ("openai:local", "another provider"),
+        ("anthropic:claude", "provider not set up"),
+        ("openai:local", ""),
     ],
 )
 def test_a_role_says_what_its_model_lacks(model: str, said: str) -> None:
@@ -180,7 +177,7 @@ def test_a_model_is_tried_and_its_reply_is_text(give: Give) -> None:
     assert HOSTILE not in "".join(str(item.value) for item in app.markdown)
     host.trial = ModelTrial("ollama:qwen3:8b", "", 20.0, fault=NOT_THERE)
     button(app, lambda label: label == EN("Try")).click().run()
-    assert EN("✗ {model} did not answer", model="ollama:qwen3:8b") in inline(app)
+    assert "✗ ollama:qwen3:8b" in inline(app)
 
 
 def test_a_pull_shows_how_far_it_is_and_a_name_that_is_none_is_refused(give: Give) -> None:
@@ -215,7 +212,7 @@ def test_the_diagnosis_is_shown_as_text_with_one_button_that_copies_it(give: Giv
     assert "# Diagnosis" in shown
     assert EN("Copy the diagnosis") in shown
     assert HOSTILE not in "".join(str(item.value) for item in app.markdown)
-    assert [item.proto.label for item in app.get("download_button")] == [EN("Download it")]
+    assert [item.proto.label for item in app.get("download_button")] == [EN("Download")]
 
 
 @pytest.mark.parametrize(
@@ -232,9 +229,9 @@ def test_a_press_in_the_table_does_what_it_says(
 ) -> None:
     host = give(FakeHost(installed=(replace(CHAT, loaded=True, vram=0),)))
     app = opened("system", part="models")
-    assert EN("loaded · in main memory") in inline(app)
+    assert "loaded · main memory" in inline(app)
     events = [ModelEvent(press, "qwen3:8b")]
-    monkeypatch.setattr(system_models, "model_table", lambda *_, **__: events.pop() if events else None)
+    monkeypatch.setattr(ollama, "view", lambda *_, **__: events.pop() if events else None)
     app.run()
     assert not app.exception
     assert told in host.told
@@ -243,5 +240,5 @@ def test_a_press_in_the_table_does_what_it_says(
 def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give) -> None:
     give(FakeHost())
     shown = inline(opened("system", "zh", part="programs"))
-    assert ZH("Ask a question and wait for its record") in shown
+    assert ZH("Ask a question") in shown
     assert "/api/runs -d" in shown

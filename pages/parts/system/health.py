@@ -13,9 +13,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.amounts import count_text, size_text, span_text
-from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import Node, box, button, chip, command, node
+from components.common.markup import Node, box, button, chip, command, fold, node
 from components.common.phrases import duration_text, fault_text
 from components.common.run_settings import roles_of
 from components.system.draw import draw_system, fault_nodes
@@ -27,18 +26,10 @@ from engine.model.system import Health, PartHealth, PartName
 from engine.plugins import plugins
 from pages.parts.common.following import opening
 from pages.parts.system.state import again_button, go_to
-from pages.parts.system.work import in_background, looked, until
+from pages.parts.system.work import draw_fault, in_background, looked, until
 
 _OLD_S = 30.0
 _SEEN_OPEN = "health_seen_open"
-_VERDICT = {
-    "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),
-    "down": NN_(
-        "One part does not work: {names}. What to do stands beside it.",
-        "{n} parts do not work: {names}. What to do stands beside each.",
-    ),
-}
-
 _PART_NAMES = {
     "knowledge": N_("Knowledge base"),
     "connection": N_("Connection {name}"),
@@ -52,50 +43,28 @@ _PART_NAMES = {
     "web_search": N_("Web search"),
     "reader": N_("Document reader"),
     "plugin": N_("Plug-ins"),
-    "faults": N_("Faults of this session"),
-}
-
-_READER = {
-    "formats": N_("reads {n} kinds of files, and any text file"),
-    "idle": N_("{n} readers waiting"),
+    "faults": N_("Errors"),
 }
 
 _NEEDED = {
-    "embedding_model": N_("needed: new collections are embedded by it"),
-    "collection": N_("needed: a collection was embedded by it"),
-    "setting": N_("needed: WORKBENCH_OLLAMA_URL names it"),
+    "embedding_model": N_("needed by new collections"),
+    "collection": N_("needed by a collection"),
+    "setting": N_("named in WORKBENCH_OLLAMA_URL"),
 }
 
-_KIND = {
-    "embedded": N_("embedded Milvus Lite {version}"),
-    "server": N_("Milvus server {version}"),
-    "graph_file": N_("a SQLite file, SQLite {version}"),
-}
-
-_KIND_PLAIN = {
-    "embedded": N_("embedded Milvus Lite"),
-    "server": N_("Milvus server"),
-    "graph_file": N_("a SQLite file"),
-}
-
+_KIND = {"embedded": N_("embedded Milvus Lite"), "server": N_("Milvus server"), "graph_file": "SQLite"}
 _STATE = {
     "ok": N_("works"),
-    "warning": N_("look at it"),
-    "down": N_("does not work"),
+    "warning": N_("needs a look"),
+    "down": N_("not working"),
     "off": N_("not set up"),
 }
-
-_OFF = {
-    "ollama": N_(
-        "Not there, and nothing needs it: the built-in roles do the work. The view Models says how to get it."
-    ),
-    "provider": N_("None is set up, and nothing needs one."),
-    "plugin": N_("Not installed, and nothing needs it. To have it:"),
-    "web_search": N_(
-        "Not set: the dual loop marks its web strategy as skipped. To have it, start a SearXNG and name it:"
-    ),
+_VERDICT = {
+    "ok": N_("Everything in use works."),
+    "warning": N_("Works, but needs a look: {names}"),
+    "down": N_("Not working: {names}"),
 }
-
+_SEARXNG = "WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080"
 _OLLAMA = "ollama:"
 _ORDER: tuple[Health, ...] = ("down", "warning", "ok", "off")
 _LOOKS: Mapping[Health, tuple[str, str]] = {
@@ -107,14 +76,12 @@ _LOOKS: Mapping[Health, tuple[str, str]] = {
 _PARTS: tuple[PartName, ...] = get_args(PartName)
 _PLAIN = ("path", "address", "package", "variable", "model")
 """Facts that are shown as they are."""
-_SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("chat models grade {n} passages at once, as set")}
+_SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("{n} passages at once")}
 _COUNTED = {
     "collections": NN_("1 collection", "{n} collections"),
     "sources": NN_("1 source", "{n} sources"),
     "read_in_part": NN_("1 source read in part", "{n} sources read in part"),
-    "not_recorded": NN_(
-        "1 source without a record of what was left out", "{n} sources without a record of what was left out"
-    ),
+    "not_recorded": NN_("1 source without a reading record", "{n} sources without a reading record"),
     "passages": NN_("1 passage", "{n} passages"),
     "graphs": NN_("1 graph", "{n} graphs"),
     "runs": NN_("1 run", "{n} runs"),
@@ -132,7 +99,8 @@ _TROUBLED_S = 30.0
 """How long a look counts: where something was wrong, it may have been put right since."""
 
 
-def health_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+def panel(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+    """Draw the newest look at every part; ``bar`` takes the button that looks again."""
     again = again_button(words, bar)
     if not engine.ready:
         opening(engine, words)
@@ -140,16 +108,11 @@ def health_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
     opened = engine.ready and not st.session_state.get(_SEEN_OPEN, False)
     st.session_state[_SEEN_OPEN] = engine.ready
     found = looked("health", engine.host.health, fresh=again or opened, most_s=_OLD_S)
-    if found.fault is not None:
-        fault_box(found.fault, words, key="health_fault")
-    if found.value is None:
-        if found.pending is not None:
-            st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
-    else:
+    draw_fault(found, words, key="health_fault")
+    if found.value is not None:
         note_parts(engine, found.value)
-        note = words("Looking at every part …") if found.pending else words("Checked at {time} UTC", time=found.moment)
-        pressed = health_view(judged(found.value, roles_played()), words, key="health", note=note)
-        if pressed == MODELS:
+        note = words("Checking …") if found.pending else words("Checked at {time} UTC", time=found.moment)
+        if view(judged(found.value, roles_played()), words, key="health", note=note) == MODELS:
             go_to("models")
     until(found)
 
@@ -178,19 +141,21 @@ def verdict(parts: Sequence[PartHealth], words: Words) -> str:
     """One line for all parts."""
     whole = worst(parts)
     named = [part_title(item, words) for item in parts if item.health == whole]
-    if whole == "ok":
-        return words("Everything that is set up works.")
-    return words.count(*_VERDICT[whole], len(named), names=words(", ").join(named))
+    return words(_VERDICT[whole], names=words(", ").join(named))
 
 
-def health_view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
+def view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
     """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands next to the verdict."""
     look, sign = _LOOKS[worst(parts)]
     beside = (node("span", "muted small", note),) if note else ()
     head = box(look, sign, node("strong", "", verdict(parts, words)), beside=beside)
     ordered = sorted(parts, key=lambda item: (_ORDER.index(item.health), _PARTS.index(item.part)))
-    listed = node("ul", "parts card", *(_part(item, words) for item in ordered))
-    return draw_system((head, listed), words, key=key)
+    used, unused = ([_part(item, words) for item in ordered if (item.health == "off") == off] for off in (False, True))
+    drawn = [head, node("ul", "parts card", *used)]
+    if unused:
+        label = words("Not set up, and not needed: {n}", n=len(unused))
+        drawn.append(fold("unused", label, node("ul", "parts card", *unused)))
+    return draw_system(drawn, words, key=key)
 
 
 def part_title(item: PartHealth, words: Words) -> str:
@@ -205,23 +170,13 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     """List the facts about a part, in short pieces."""
     detail = item.detail
     if item.part == "reader":
-        return [
-            words(_READER[name], n=len(value.split()) if name == "formats" else value)
-            if name in _READER
-            else f"{name} {value}".strip()
-            for name, value in detail.items()
-        ]
+        formats = words("{n} kinds of files", n=len(detail.get("formats", "").split()))
+        others = [f"{name} {value}".strip() for name, value in detail.items() if name not in ("formats", "idle")]
+        return [formats, words("{n} readers waiting", n=detail.get("idle", "0")), *others]
     if item.part == "plugin":
         return [words(", ").join(words(title) for title in detail.get("installed", "").split(", ") if title)]
     if item.part == "faults":
-        count = int(detail.get("count", "0"))
-        if count and item.fault is None:
-            return [words.count("1 since the start, over", "{n} since the start, all over", count)]
-        return [
-            words.count("1 since the start:", "{n} since the start; the last one:", count)
-            if count
-            else words("none since the start")
-        ]
+        return [words("{n} since the start", n=detail.get("count", "0"))]
     found = [_kind(detail, words)] if "kind" in detail else []
     found += [_model(detail["model"], words)] if "model" in detail else []
     found += [detail[name] for name in _PLAIN if name != "model" and detail.get(name)]
@@ -239,7 +194,7 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
     detail = item.detail
     found = []
     if item.part == "ollama" and detail.get("version"):
-        found.append(words("version {version}", version=detail["version"]))
+        found.append(detail["version"])
     if "bytes" in detail:
         found.append(size_text(int(detail["bytes"])))
     if "free" in detail:
@@ -250,23 +205,22 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
     if "opened_in_s" in detail:
         found.append(words("opened in {time}", time=span_text(float(detail["opened_in_s"]))))
     if "fallback" in detail:
-        found.append(words("{model} stands in", model=detail["fallback"]))
+        found.append(words("using {model} instead", model=detail["fallback"]))
     if detail.get("state") == "opening":
-        found.append(words("being opened"))
+        found.append(words("opening"))
     if detail.get("roles"):
         names = words(", ").join(words(ROLES[role]) for role in detail["roles"].split(","))
-        found.append(words("needed: it plays {roles}", roles=names))
+        found.append(words("needed by: {roles}", roles=names))
     elif detail.get("needed_by"):
         found.append(words(_NEEDED[detail["needed_by"]]))
     return found
 
 
 def _kind(detail: Mapping[str, str], words: Words) -> str:
-    kind, version = detail["kind"], detail.get("version")
-    if kind not in _KIND:
-        name = next((words(plugin.title) for plugin in plugins() if plugin.name == kind), kind)
-        return f"{words('{name} server', name=name)} {version or ''}".rstrip()
-    return words(_KIND[kind], version=version) if version else words(_KIND_PLAIN[kind])
+    kind = detail["kind"]
+    title = next((words(plugin.title) for plugin in plugins() if plugin.name == kind), kind)
+    name = words.known(_KIND[kind]) if kind in _KIND else words("{name} server", name=title)
+    return f"{name} {detail.get('version', '')}".rstrip()
 
 
 def _model(model: str, words: Words) -> str:
@@ -275,40 +229,27 @@ def _model(model: str, words: Words) -> str:
 
 def _part(item: PartHealth, words: Words) -> Node:
     look, sign = _LOOKS[item.health]
-    title = node("strong", "", part_title(item, words))
-    state = chip(look, words(_STATE[item.health]))
-    time = node("span", "muted small num ms", duration_text(item.ms)) if item.ms is not None else ""
-    head = node("div", "head", title, state, node("span", "grow"), time)
+    state = words(_STATE[item.health])
     facts = node("div", "facts muted small num", *(node("span", "", text) for text in part_facts(item, words)))
-    body = [head, facts, *_remedy(item, words)]
-    return node("li", f"part {look}", node("span", f"dot {look}", sign, aria_hidden="true"), node("div", "grow", *body))
+    shown = chip(look, state) if item.health in ("warning", "down") else ""
+    time = node("span", "muted small num ms", duration_text(item.ms)) if item.ms is not None else ""
+    head = node("div", "head", node("strong", "", part_title(item, words)), shown, facts, node("span", "grow"), time)
+    dot = node("span", f"dot {look}", sign, role="img", aria_label=state)
+    return node("li", f"part {look}", dot, node("div", "grow", head, *_remedy(item, words)))
 
 
 def _remedy(item: PartHealth, words: Words) -> list[Node]:
-    if item.health == "off":
-        return _how_to_have(item, words)
-    if item.fault is None:
-        return []
-    wrong = item.health != "ok"
-    said = (
-        node("div", "why", *fault_nodes(item.fault, words))
-        if wrong
-        else node("p", "", fault_text(item.fault, words)[0])
-    )
-    more = [node("div", "actions", button(words("To the models"), MODELS))] if item.part == "ollama" and wrong else []
-    return [said, *more]
-
-
-def _how_to_have(item: PartHealth, words: Words) -> list[Node]:
-    off = words(_OFF[item.part]) if item.part in _OFF else words("Not set up, and nothing needs it.")
-    said = node("p", "small", off)
-    if item.part == "web_search":
-        return [said, command("WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080", words)]
-    if item.part == "plugin":
-        return [said, command(item.detail["command"], words)]
-    if item.part in ("ollama", "provider"):
-        return [said, node("div", "actions", button(words("To the models"), MODELS))]
-    return [said]
+    """What to do about a fault, or how to have a part that is not set up."""
+    wrong = item.health in ("warning", "down")
+    found: list[Node] = []
+    if item.health == "off" and (line := _SEARXNG if item.part == "web_search" else item.detail.get("command")):
+        found.append(command(line, words))
+    if item.fault is not None and item.health != "off":
+        said = fault_nodes(item.fault, words) if wrong else (node("p", "", fault_text(item.fault, words)[0]),)
+        found.append(node("div", "why" if wrong else "", *said))
+    if (item.part == "ollama" and item.health != "ok") or (item.part == "provider" and item.health == "off"):
+        found.append(node("div", "actions", button(words("Models"), MODELS)))
+    return found
 
 
 @dataclass(slots=True)

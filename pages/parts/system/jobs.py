@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.common.amounts import count_text, moment, size_text, span_text
+from components.common.amounts import count_text, size_text, span_text, utc
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, node, table
-from components.labels import JOB_KINDS, JOB_STATES
+from components.labels import INTERRUPTED, JOB_KINDS, JOB_STATES
 from components.system.draw import draw_system, fault_nodes
 from engine.engine import Engine
 from engine.library.values import Job
@@ -18,12 +18,12 @@ from pages.parts.common.actions import run_action, say_fault
 
 _WATCH_S = 2.0
 _BY = N_("By")
-_HEAD = (N_("Job"), N_("State"), N_("Done"), N_("Since"), _BY, N_("Do"))
+_HEAD = (N_("Job"), N_("State"), N_("Done"), N_("Since"), _BY, "")
 _LOOKS = {"done": "pass", "failed": "fault", "stopped": "warn", "interrupted": "warn", "waiting": "grey"}
 
 
-def jobs_panel(engine: Engine, words: Words) -> None:
-    """The list, followed while a job is running."""
+def panel(engine: Engine, words: Words) -> None:
+    """Draw the list, followed while a job is running."""
     going = any(not job.over for job in engine.jobs.all())
 
     @st.fragment(run_every=_WATCH_S if going else None)
@@ -32,7 +32,7 @@ def jobs_panel(engine: Engine, words: Words) -> None:
         found = engine.jobs.all()
         if going and all(job.over for job in found):
             st.rerun()
-        action, _, job_id = (view(found, words) or "").partition(":")
+        action, _, job_id = (view(found, words, key="jobs") or "").partition(":")
         act = {"stop": engine.jobs.stop, "resume": engine.jobs.resume, "discard": engine.ingestions.discard}.get(action)
         if act is not None:
             run_action("jobs", lambda: act(job_id))
@@ -41,18 +41,15 @@ def jobs_panel(engine: Engine, words: Words) -> None:
     watch()
 
 
-def view(jobs: Sequence[Job], words: Words) -> str | None:
+def view(jobs: Sequence[Job], words: Words, *, key: str) -> str | None:
     """Draw the list; returns a press as ``stop:ID``, ``resume:ID`` or ``discard:ID``."""
     if not jobs:
-        empty = words(
-            "There are no jobs. Ingestions, question sets, knowledge graphs, drafts and model downloads are listed "
-            "here while they run and when they have ended."
-        )
-        return draw_system((node("p", "muted", empty),), words, key="jobs")
+        empty = words("No jobs yet. Imports, question sets, graphs, drafts and downloads are listed here.")
+        return draw_system((node("p", "muted", empty),), words, key=key)
     people = any(job.author for job in jobs)
-    head = [words(text) for text in _HEAD if people or text != _BY]
+    head = [text and words(text) for text in _HEAD if people or text != _BY]
     rows = [job_row(job, words, people=people) for job in jobs]
-    return draw_system((table("sheet jobs", head, rows),), words, key="jobs")
+    return draw_system((table("sheet jobs", head, rows),), words, key=key)
 
 
 def job_row(job: Job, words: Words, *, people: bool) -> list[Node | str]:
@@ -61,14 +58,12 @@ def job_row(job: Job, words: Words, *, people: bool) -> list[Node | str]:
     if job.fault is not None:
         state += fault_nodes(job.fault, words)
     elif job.state == "interrupted":
-        said = words("The workbench ended meanwhile. What was done is kept; resuming continues from there.")
-        state.append(node("div", "small muted", said))
-    since = words("{when} UTC", when=moment(job.started_at))
+        state.append(node("div", "small muted", words(INTERRUPTED)))
     return [
         words(JOB_KINDS[job.kind], name=job.title),
         node("div", "", *state),
         node("div", "num", *_done(job, words)),
-        since,
+        utc(job.started_at),
         *([job.author] if people else []),
         node("div", "actions", *_buttons(job, words)),
     ]

@@ -1,8 +1,8 @@
-"""The view Models of the page System: who plays which role, what Ollama has, downloads, other providers, a trial."""
+"""The view Models of the page System: the model of each role, Ollama, other providers, and a trial of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,35 +10,26 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.markup import Node, button, chip, command, fold, node, table
 from components.common.run_settings import roles_of
 from components.common.widgets import model_name, model_picker
 from components.labels import choices_of
-from components.system.models import (
-    ModelEvent,
-    chats,
-    model_table,
-    no_models,
-    ollama_missing,
-    provider_table,
-    pull_list,
-    trial_card,
-)
+from components.system.draw import draw_system
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, WorkflowName
-from engine.model.system import ModelDetails, ModelTrial, Provider
-from pages.parts.common.actions import run_action, say_fault
+from engine.model.system import ModelDetails, Provider
+from engine.version import install_command
+from pages.parts.common.actions import say_fault
 from pages.parts.common.rights import may
+from pages.parts.system import ollama, trial
+from pages.parts.system.ollama import FRESH, PREFIX, ModelEvent, chats, event_of
 from pages.parts.system.state import again_button
-from pages.parts.system.work import Looked, looked, until
+from pages.parts.system.work import Looked, draw_fault, looked, until
 
-_OLLAMA = "ollama:"
-_LOOK_S = 0.5
+_HEAD = (N_("Provider"), N_("Package"), N_("Key or address"), "")
 _OLD_S = 60.0
-_FRESH = "models_fresh"
-_TRIAL = "models_trial"
-_LONGEST = 200
 _COLUMNS = 3
 
 
@@ -55,7 +46,7 @@ class Seen:
     @property
     def offered(self) -> tuple[str, ...]:
         """Every chat model, as a config names it."""
-        return (*(f"{_OLLAMA}{item.name}" for item in self.models if chats(item)), *self.others)
+        return (*(f"{PREFIX}{item.name}" for item in self.models if chats(item)), *self.others)
 
 
 def seen_models(engine: Engine) -> Looked[Seen]:
@@ -63,24 +54,22 @@ def seen_models(engine: Engine) -> Looked[Seen]:
 
     def look() -> Seen:
         ollama = engine.ollama(fresh=True)
-        others = tuple(name for name in engine.chat_models(fresh=True) if not name.startswith(_OLLAMA))
+        others = tuple(name for name in engine.chat_models(fresh=True) if not name.startswith(PREFIX))
         return Seen(ollama, engine.host.models(fresh=True), engine.host.providers(), others)
 
-    return looked("models", look, fresh=st.session_state.pop(_FRESH, False), most_s=_OLD_S)
+    return looked("models", look, fresh=st.session_state.pop(FRESH, False), most_s=_OLD_S)
 
 
-def models_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+def panel(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
+    """Draw all there is to models; ``bar`` takes the button that asks for them again."""
     if again_button(words, bar):
-        st.session_state[_FRESH] = True
+        st.session_state[FRESH] = True
     found = seen_models(engine)
-    if found.fault is not None:
-        fault_box(found.fault, words, key="models_look_fault")
+    draw_fault(found, words, key="models_look_fault")
     say_fault("models", words)
-    if found.value is None:
-        st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
-    else:
+    if found.value is not None:
         _roles(engine, found.value, words)
-        _ollama(engine, found.value, words)
+        ollama.panel(engine, found.value.ollama, found.value.models, words)
         _providers(engine, found.value, words)
     until(found)
 
@@ -88,13 +77,9 @@ def models_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
 def _roles(engine: Engine, seen: Seen, words: Words) -> None:
     workflow: WorkflowName = st.session_state.get("workflow", RunConfig().workflow)
     with st.container(border=True, key="system_roles"):
-        st.markdown(f"**{words('Who plays which role')}**")
+        st.markdown(f"**{words('Model of each role')}**")
         st.caption(
-            words(
-                "These are the settings of the panel at the left of the page Ask, for the workflow {workflow}: what "
-                "is chosen here counts there too.",
-                workflow=words(choices_of("workflow")[workflow]),
-            )
+            words("As in the settings on Ask, for {workflow}.", workflow=words(choices_of("workflow")[workflow]))
         )
         roles = roles_of(workflow)
         for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
@@ -102,135 +87,67 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
                 with column:
                     model = model_picker(words, role, seen.offered, engine.settings.models.of(role).model)
                     with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
-                        st.caption(words(role_state(model, seen)), width="stretch")
+                        if state := role_state(model, seen):
+                            st.caption(words(state), width="stretch")
                         if model != BUILTIN and may("editor") and st.button(words("Try"), key=f"try_{role}"):
-                            _begin_trial(engine, model, "roles")
-        _trial("roles", words)
+                            trial.begin(engine, model, "roles")
+        trial.newest("roles", words)
 
 
 def role_state(model: str, seen: Seen) -> str:
-    """Return the message that says how a role's model is."""
+    """Return the message that says what a role's model lacks, or that Ollama has it; empty for what is always there."""
     if model == BUILTIN:
-        return N_("built in, always there")
-    if not model.startswith(_OLLAMA):
+        return ""
+    if not model.startswith(PREFIX):
         known = next((item for item in seen.providers if item.name == model.partition(":")[0]), None)
-        ready = known is not None and known.installed and known.configured
-        return N_("another provider") if ready or known is None else N_("its provider is not set up; see below")
+        return "" if known is None or (known.installed and known.configured) else N_("provider not set up")
     if not seen.ollama.reachable:
         return N_("Ollama does not answer")
-    name = model.removeprefix(_OLLAMA)
+    name = model.removeprefix(PREFIX)
     details = next((item for item in seen.models if item.name in (name, f"{name}:latest")), None)
     if details is None:
         return N_("not pulled")
     if not chats(details):
         return N_("cannot chat")
-    return N_("loaded") if details.loaded else N_("installed, loads at its first call")
+    return N_("loaded") if details.loaded else N_("ready")
 
 
-def _ollama(engine: Engine, seen: Seen, words: Words) -> None:
-    with st.container(border=True, key="system_ollama"):
-        st.markdown(f"**{words('Models of Ollama')}**")
-        if not seen.ollama.reachable:
-            _act(engine, ollama_missing(seen.ollama.address, words, key="ollama_missing"), words)
-            return
-        if seen.models:
-            _act(engine, model_table(seen.models, seen.ollama.address, words, key="ollama_models"), words)
-        else:
-            _act(engine, no_models(words, key="ollama_none"), words)
-        _trial("ollama", words)
-        if not may("admin"):
-            return
-        with st.form("pull_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-            name = st.text_input(
-                words("Pull a model"),
-                key="pull_name",
-                placeholder="qwen3:8b",
-                help=words(
-                    "A name of Ollama's library, such as qwen3:8b, or hf.co/USER/REPOSITORY:Q4_K_M. It continues when "
-                    "you leave the page, and a download that was stopped continues where it was."
-                ),
-                max_chars=_LONGEST,
-                width=420,
-            )
-            if st.form_submit_button(words("Pull"), icon=":material/download:") and name.strip():
-                _act(engine, ModelEvent("pull", name.strip()), words)
-        _pulls(engine, words)
+def view(providers: Sequence[Provider], words: Words, *, key: str) -> ModelEvent | None:
+    """Draw the providers with what each lacks; returns ``list`` with the provider whose models are wanted."""
+    head = [text and words(text) for text in _HEAD]
+    local = command("WORKBENCH_OPENAI_URL=http://127.0.0.1:1234/v1", words, words("For LM Studio, vLLM and llama.cpp"))
+    parts = [local]
+    for usable in (False, True):
+        rows = [_row(item, words) for item in providers if (item.installed and item.configured) == usable]
+        listed = table("sheet providers", head, rows)
+        if rows:
+            parts.insert(0, listed if usable else fold("others", words("Set up a provider"), listed))
+    return event_of(draw_system(parts, words, key=key))
 
 
-def _pulls(engine: Engine, words: Words) -> None:
-    """Downloads, followed while one is running; the table above is redrawn when one has ended."""
-    running = any(not item.over for item in engine.host.pulls())
-
-    @st.fragment(run_every=_LOOK_S if running else None)
-    def watch() -> None:
-        found = engine.host.pulls()
-        if running and all(item.over for item in found):
-            st.session_state[_FRESH] = True
-            st.rerun()
-        if found:
-            _act(engine, pull_list(found, words, key="pulls"), words)
-
-    watch()
-
-
-def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
-    """Do what was pressed."""
-    match event:
-        case ModelEvent("try", name):
-            _begin_trial(engine, f"{_OLLAMA}{name}", "ollama")
-            st.rerun()
-        case ModelEvent("unload", name):
-            _attempt(lambda: engine.host.unload(name))
-        case ModelEvent("pull", name):
-            _attempt(lambda: engine.host.start_pull(name))
-        case ModelEvent("stop", name):
-            _attempt(lambda: engine.host.stop_pull(name))
-        case ModelEvent("discard", name):
-            _attempt(lambda: engine.host.forget_pull(name))
-        case ModelEvent("again", _):
-            st.session_state[_FRESH] = True
-            st.rerun()
-
-
-def _attempt(do: Callable[[], None]) -> None:
-    """Do it and look again; what it raises is said in the next run of the page."""
-    run_action("models", do)
-    st.session_state[_FRESH] = True
-    st.rerun()
-
-
-def _begin_trial(engine: Engine, model: str, place: str) -> None:
-    """Ask a model for one short reply; its card is drawn where it was asked for."""
-    trial: Looked[ModelTrial] = Looked()
-    trial.ask(lambda: engine.host.try_model(model))
-    st.session_state[_TRIAL] = (place, model, trial)
-
-
-def _trial(place: str, words: Words) -> None:
-    asked: tuple[str, str, Looked[ModelTrial]] | None = st.session_state.get(_TRIAL)
-    if asked is None or asked[0] != place:
-        return
-    _, model, trial = asked
-    if trial.value is None and trial.pending is not None:
-        # The name is anybody's: as text, not as markup.
-        st.text(words("{model} is asked …", model=model))
-    elif trial.value is not None:
-        trial_card(trial.value, words, key=f"trial_{place}")
-    elif trial.fault is not None:
-        fault_box(trial.fault, words, key=f"trial_fault_{place}")
-    until(trial)
+def _row(item: Provider, words: Words) -> list[Node]:
+    name = [node("span", "name", item.name), node("span", "under", item.address) if item.address else ""]
+    if item.installed:
+        package = node("div", "", chip("pass", words("✓ installed")), node("span", "under", item.package))
+    else:
+        install = install_command(item.package)
+        package = node("div", "", chip("grey", words("not installed")), command(install, words))
+    if item.key_set:
+        key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))
+    elif item.address:
+        key = node("div", "", chip("grey", words("no key needed")), node("span", "under", item.variable))
+    else:
+        key = node("div", "", chip("grey", words("not set")), command(f"{item.variable}=…", words))
+    lists = item.configured and item.installed
+    more = [button(words("List its models"), f"list:{item.name}")] if lists else []
+    return [node("div", "", *name), package, key, node("div", "actions", *more)]
 
 
 def _providers(engine: Engine, seen: Seen, words: Words) -> None:
     with st.container(border=True, key="system_providers"):
         st.markdown(f"**{words('Other providers')}**")
-        st.caption(
-            words(
-                "Any chat model of LangChain can play a role: type provider:model in a picker. What one lacks stands "
-                "here."
-            )
-        )
-        event = provider_table(seen.providers, words, key="providers")
+        st.caption(words("Type provider:model in a picker to use any chat model of LangChain."))
+        event = view(seen.providers, words, key="providers")
         if event is not None and event.press == "list":
             st.session_state["offered_wanted"] = event.model
         offered = _offered(engine, words)
@@ -243,18 +160,15 @@ def _providers(engine: Engine, seen: Seen, words: Words) -> None:
                 index=None,
                 placeholder="openai:gpt-4o-mini",
                 accept_new_options=True,
-                help=words(
-                    "One short call: it is asked to say that it is ready. A model at rest is loaded first; that may "
-                    "take a minute."
-                ),
+                help=words("One short call. A model that is not loaded may take a minute."),
                 key="try_model",
                 width=420,
             )
-            if st.form_submit_button(words("Try it"), icon=":material/chat:") and model:
+            if st.form_submit_button(words("Try"), icon=":material/chat:") and model:
                 wanted = model_name(str(model), seen.offered)
                 if wanted != BUILTIN:
-                    _begin_trial(engine, wanted, "providers")
-        _trial("providers", words)
+                    trial.begin(engine, wanted, "providers")
+        trial.newest("providers", words)
 
 
 def _offered(engine: Engine, words: Words) -> tuple[str, ...]:
@@ -269,5 +183,5 @@ def _offered(engine: Engine, words: Words) -> tuple[str, ...]:
     if found.value.fault is not None:
         fault_box(found.value.fault, words, key="offered_fault")
     else:
-        st.text(words.count("1 model offered", "{n} models offered", len(found.value.names)))
+        st.text(words.count("1 model", "{n} models", len(found.value.names)))
     return found.value.names

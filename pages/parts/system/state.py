@@ -26,26 +26,7 @@ PARTS: dict[Part, str] = {
     "diagnosis": N_("Diagnosis"),
 }
 
-
-_GONE = {
-    "speed": N_(
-        "Models are no longer measured here: how many passages a local server grades at once is found while it grades, "
-        "and WORKBENCH_GRADER_CONCURRENCY fixes it."
-    ),
-    "self_test": N_(
-        "Scores are no longer tested here: connecting a collection checks its vectors, and Health names a store or an "
-        "embedding model that fails."
-    ),
-}
-"""What to use instead of a part that is no more."""
 _NEEDED: Mapping[Part, Role] = {"settings": "admin", "diagnosis": "admin"}
-
-
-def gone(part: str) -> str:
-    """Say what became of a part that is not here, for who comes by its address; empty for any other."""
-    if part == "people" and not panels("system"):
-        return N_("Tokens and the log of changes are part of the plug-in `team`, which is not here.")
-    return _GONE.get(part, "")
 
 
 def further_parts(engine: Engine, words: Words) -> dict[str, tuple[str, Callable[[], None]]]:
@@ -54,11 +35,14 @@ def further_parts(engine: Engine, words: Words) -> dict[str, tuple[str, Callable
     return {name: (title, draw) for name, title, draw in filter(None, found)}
 
 
-def chosen_part(engine: Engine, words: Words) -> str:
-    """Draw the choice of parts."""
+def chosen_part(engine: Engine, words: Words, bar: DeltaGenerator) -> str:
+    """Draw the choice of parts in ``bar``, and above it that a link names one that is not here."""
     shown: dict[str, str] = {name: words(text) for name, text in PARTS.items() if may(_NEEDED.get(name, "viewer"))}
     shown |= {name: title for name, (title, _) in further_parts(engine, words).items()}
-    return chosen_view("system", words("Part of the page"), shown, parameter="part")
+    if st.query_params.get("part", "health") not in shown:
+        st.info(words("This link names a part of System that is not here."))
+    with bar:
+        return chosen_view("system", words("Part of the page"), shown, parameter="part")
 
 
 def again_button(words: Words, bar: DeltaGenerator) -> bool:

@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from components.common.faults import fault_box
+from components.common.i18n import Words
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
 from engine.people.current_user import with_current_user
@@ -68,6 +70,14 @@ def looked(name: str, call: Callable[[], T], *, fresh: bool = False, most_s: flo
     if fresh or not known or old:
         state.ask(call)
     return state
+
+
+def draw_fault(state: Looked[Any], words: Words, *, key: str) -> None:
+    """Draw what the newest question ended with, and that the first answer is on its way."""
+    if state.fault is not None:
+        fault_box(state.fault, words, key=key)
+    if state.value is None and state.pending is not None:
+        st.caption(f":material/hourglass_top: {words('Checking …')}")
 
 
 def until(*states: Looked[Any]) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from components.common.i18n import UiLanguage, words_for
-from components.system.ways import Way
 from engine.engine import Engine
 from engine.model.events import RunFinished
 from engine.model.noted_faults import NotedFaults
 from engine.model.values import RunId
 from engine.samples.demos import demo_record
 from engine.settings import Settings
+from pages.parts.system.programs import Way
 from plugins.telemetry.card import runs_as_spans
 from plugins.telemetry.plugin import PLUGIN
 from plugins.telemetry.posting import Receiver
