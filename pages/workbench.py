@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.ask.live_run import live_run
 from components.ask.slider_marks import slider_marks
+from components.ask.what_if_text import BROKEN
 from components.common.badge import builtin_badge
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -28,15 +29,16 @@ from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RoleModels, RunConfig
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
+from engine.replay import WhatIf
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
 from pages.parts.ask import budget
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
-from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
+from pages.parts.ask.evidence import evidence
 from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
 from pages.parts.ask.tour import tour_of
-from pages.parts.ask.what_if import marks_of
+from pages.parts.ask.what_if import marks_of, tried, what_if_panel
 from pages.parts.common.actions import next_step, run_action, say_fault
 from pages.parts.common.fits import fits_of
 from pages.parts.common.following import opening
@@ -60,8 +62,11 @@ _MEASURED_BY = 8
 
 def page() -> None:
     record = opened()
+    found = None
     with st.sidebar:
         chosen = settings(record)
+        if record is not None:
+            found = what_if(record, chosen.config)
     if record is not None and not record.active and record.workflow == chosen.config.workflow:
         slider_marks(chosen.below, chosen.config, record.config, marks_of(record, chosen.config), words)
     with st.session_state["top_bar"]:
@@ -79,20 +84,25 @@ def page() -> None:
         record.id,
         words,
         chosen=chosen.config,
+        found=found,
         active=record.active,
         again=lambda failed: start(failed.question, failed.config, failed.attachments),
     )
 
 
+def what_if(record: RunRecord, chosen: RunConfig) -> WhatIf | None:
+    """Draw at the sidebar's foot what its settings would have done; None while there is nothing to compare with."""
+    found = None if record.active else engine.what_if(record, tried(chosen, record.config))
+    if record.outcome in BROKEN:
+        return found
+    wanted = what_if_panel(engine, record, found, words)
+    if wanted is not None:
+        st.session_state["cited_elsewhere"] = wanted
+    return found
+
+
 def before_a_run(config: RunConfig) -> None:
-    """Fill the answer's place before a run: what the loop does, suggested questions, and a run's possible cost."""
-    with st.container(key="before"):
-        beside = st.columns(ANSWER_AND_WHAT_IF, gap="medium")
-        with beside[0]:
-            own = workflow(config.workflow)
-            st.caption(words(own.introduction or own.summary))
-            nothing_to_search(config.collection)
-            follow(config, *examples(config, None, words))
+    """Show the workflow at rest, what it does, suggested questions, and a run's possible cost."""
     live_run(
         engine.graph(config.workflow),
         None,
@@ -102,6 +112,11 @@ def before_a_run(config: RunConfig) -> None:
         key="live_run",
         base=base_path(),
     )
+    with st.container(key="before"):
+        own = workflow(config.workflow)
+        st.caption(words(own.introduction or own.summary))
+        nothing_to_search(config.collection)
+        follow(config, *examples(config, None, words))
 
 
 def nothing_to_search(collection: str) -> None:

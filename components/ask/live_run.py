@@ -104,7 +104,7 @@ def live_run(
             "run_id": run_id,
             "active": active,
             "shown": run_id,
-            "folded": shown is not None,
+            "folded": False,
             "selected": state.get("selected"),
             "cleared": st.session_state.get(f"{key}_cleared", 0),
             "words": {name: words(label) for name, label in _LABELS.items()},

@@ -19,7 +19,7 @@ NodeKind = Literal["", "search", "grade", "rewrite", "context", "answer", "evalu
 an answer, judges one, or asks the router; empty for anything else."""
 
 
-Tab = Literal["loop", "passages", "path", "rewrites", "timeline", "calls", "record"]
+Tab = Literal["loop", "passages", "rewrites", "map", "trace"]
 """The tabs of a run; ``loop`` is its workflow's own."""
 
 
@@ -52,7 +52,7 @@ class Node:
     """What is being done while it works; left out, that it is working."""
     lead: str = ""
     """What an inequality leads to here, in a word; left out, ``name``."""
-    tab: Tab = "timeline"
+    tab: Tab = "trace"
     """The tab that shows best what it did."""
 
 

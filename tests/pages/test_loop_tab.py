@@ -38,14 +38,11 @@ def test_a_run_of_a_loop_opens_its_own_tab_first_and_every_tab_draws(engine: Eng
     }
     assert said[name] in inline(app)
     assert len(boxes(app)) == NODES[name]
-    for tab in ("loop", "passages", "path", "rewrites", "timeline", "calls", "record"):
+    for tab in ("loop", "passages", "rewrites", "map", "trace"):
         app.session_state["tab"] = tab
         app.run()
         assert not app.exception, (tab, app.exception)
         assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
-        if tab == "path":
-            figure = {"quality_loop": "Quality score", "graph_hybrid": "Context"}.get(name, "Suggestions")
-            assert words(figure) in inline(app)
 
 
 def test_a_run_of_the_four_node_loop_has_no_such_tab_and_opens_its_passages(engine: Engine) -> None:

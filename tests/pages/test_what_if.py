@@ -193,7 +193,7 @@ def drawn_map(app: AppTest) -> dict[str, Any]:
 
 
 def test_the_map_follows_the_sliders_and_the_gate(engine: Engine, looped: RunRecord) -> None:
-    app = opened(run=looped.id, gate="pass_rate")
+    app = opened(run=looped.id, gate="pass_rate", state={"tab": "map"})
     here = next(item for item in drawn_map(app)["map"]["cells"] if item["here"])
     assert here["ran"] and here["look"] == "forced"
     setting(app, "grade_pass_threshold").set_value(0.2).run()
@@ -220,13 +220,13 @@ def test_a_run_that_went_wrong_names_its_failure_and_the_change_that_mends_it(
 def test_a_branch_that_changed_settings_alone_has_its_map_at_once(engine: Engine, looped: RunRecord) -> None:
     branch = engine.fork(looped, replace(looped.config, grade_pass_threshold=0.2))
     assert engine.wait(branch, 60)
-    assert drawn_map(opened(run=branch))["map"]["cells"]
+    assert drawn_map(opened(run=branch, state={"tab": "map"}))["map"]["cells"]
 
 
 def test_a_branch_with_another_query_draws_its_map_when_asked(engine: Engine, looped: RunRecord) -> None:
     branch = engine.fork(looped, looped.config, query="diabetes signs")
     assert engine.wait(branch, 60)
-    app = opened(run=branch)
+    app = opened(run=branch, state={"tab": "map"})
     assert not app.exception
     assert EN("This map replays the run for every setting that could change it, so it is drawn when asked for.") in [
         item.value for item in app.caption

@@ -47,17 +47,9 @@ def test_a_slider_of_the_loop_changes_the_card_and_starts_no_run(engine: Engine,
     assert [item.id for item in engine.runs(50)] == before
 
 
-@pytest.mark.parametrize("workflow", LOOPS)
-def test_no_branch_is_offered_from_a_run_of_another_loop(engine: Engine, workflow: WorkflowName) -> None:
-    record = engine.run("What is a truth table?", RunConfig(workflow=workflow))
-    app = opened(run=record.id, workflow=workflow, tab="path")
-    assert not app.exception
-    assert not any(item.key == "fork_go" for item in app.button)
-
-
 def test_the_offer_to_draw_the_map_goes_once_it_is_drawn(engine: Engine) -> None:
     record = engine.run("What is a truth table?", RunConfig(workflow="answer_evaluation"))
-    app = opened(run=record.id, workflow="answer_evaluation")
+    app = opened(run=record.id, workflow="answer_evaluation", state={"tab": "map"})
     words = words_for("en")
     assert words(
         "This map replays the run for every setting that could change it, so it is drawn when asked for."

@@ -89,11 +89,9 @@ def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(engine: Engi
     assert picture(app)["active"] is False
     assert [item.label for item in app.tabs] == [
         ZH("Passages {n}", n=20),
-        ZH("Decision path", n=""),
         ZH("Rewrites {n}", n=0),
-        ZH("Timeline", n=""),
-        ZH("Built-in steps {n}", n=len(record.model_calls)),
-        ZH("Record", n=""),
+        ZH("What-if map"),
+        ZH("Trace"),
     ]
 
 
@@ -284,24 +282,6 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
     assert picture(two)["line"] is None
 
 
-def test_a_line_says_what_other_settings_would_have_done(engine: Engine) -> None:
-    record = engine.run("What are the main symptoms of diabetes?", RunConfig(gate="pass_rate"))
-    app = opened(run=record.id, gate="pass_rate")
-    assert EN(
-        "Move a slider at the left: nothing is called, and “What if” shows what it would have changed."
-    ) in inline(app) and EN(
-        "Open the settings (») and move a slider: nothing is called, and “What if” shows what it would have changed."
-    ) in inline(app)
-    setting(app, "grade_pass_threshold").set_value(0.2).run()
-    assert EN(
-        "Move a slider at the left: nothing is called, and “What if” shows what it would have changed."
-    ) not in inline(app)
-    line = next(text for text in drawn(app) if "would num" in text)
-    assert "answered at round 0" in line and EN("{parts} fewer", parts="3 rewrites") in line
-    setting(app, "top_k").set_value(20).run()
-    assert EN("Not known from this run") in next(text for text in drawn(app) if "would num" in text)
-
-
 def test_the_badge_speaks_of_the_run_on_the_page(engine: Engine) -> None:
     """SC-12: it says which models were used, not which the sidebar is at."""
     app = opened()
@@ -352,7 +332,7 @@ def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engi
 
 def test_a_chosen_node_opens_the_tab_that_shows_most_of_it(engine: Engine) -> None:
     app = opened(run="demo-passes-en")
-    for node, tab in (("rewrite", "rewrites"), ("retrieve", "passages"), ("generate", "calls"), ("grade", "passages")):
+    for node, tab in (("rewrite", "rewrites"), ("retrieve", "passages"), ("generate", "trace"), ("grade", "passages")):
         app.session_state["live_run"] = {"selected": node}
         app.run()
         assert app.session_state["tab"] == tab
@@ -368,7 +348,7 @@ def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
 def test_every_tab_draws_and_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:
     question = "What is ![x](http://evil.example/q) <img src=x onerror=alert(1)> a truth table?"
     app = opened(language="zh", run=engine.run(question).id)
-    for tab in ("passages", "path", "rewrites", "timeline", "calls", "record"):
+    for tab in ("passages", "rewrites", "map", "trace"):
         app.session_state["tab"] = tab
         app.run()
         assert not app.exception, tab

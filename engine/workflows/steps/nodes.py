@@ -39,7 +39,6 @@ GENERATE = Node(
     brief=N_("writes and cites"),
     doing=N_("The generator is writing the answer"),
     lead=N_("generate"),
-    tab="calls",
 )
 
 

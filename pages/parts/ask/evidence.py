@@ -1,4 +1,4 @@
-"""Results of a run below its picture: figures, answer, faults and the tabs, filled during the run."""
+"""A run on the page Ask: its path, the answer beside the verdicts, and the tabs, filled during the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from components.ask.attachments import attached_card
 from components.ask.context_bar import context_bar
 from components.ask.decisions import decision_path
 from components.ask.diagnosis import blind_note
-from components.ask.figures import figures
 from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
 from components.ask.notes import chat_note, counterfactual_notes, gate_cost_note, together_lines
@@ -29,7 +28,6 @@ from components.common.i18n import Words
 from components.common.life_lines import LifeLine
 from components.common.panel import want_settings
 from components.common.phrases import node_text
-from components.common.run_settings import differing
 from components.common.url_state import base_path
 from components.common.workflow_view import view_of
 from components.labels import choices_of
@@ -45,26 +43,25 @@ from engine.model.values import PassageId, RunRecord
 from engine.people import current_user
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
+from pages.parts.ask import verdicts
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
-from pages.parts.ask.what_if import map_of, replayed, running_hint, tried, tune_hint, what_if_line, what_if_panel
-from pages.parts.common.judging_rest import judging_rest
+from pages.parts.ask.what_if import map_of, replayed, what_if_panel
 from pages.parts.common.rights import may
 
 _TAB_NAMES = {
     "passages": N_("Passages {n}"),
-    "path": N_("Decision path"),
     "rewrites": N_("Rewrites {n}"),
-    "timeline": N_("Timeline"),
-    "record": N_("Record"),
+    "map": N_("What-if map"),
+    "trace": N_("Trace"),
 }
 
 _COUNT = re.compile(r"\d+")
 _WATCH_S = 0.6
 _OF_MODELS = "WB4"
 """What the codes of faults of chat models and their servers begin with."""
-ANSWER_AND_WHAT_IF = (0.58, 0.42)
+ANSWER_AND_VERDICTS = (0.5, 0.5)
 _TABS: tuple[Tab, ...] = get_args(Tab)
 
 
@@ -74,12 +71,14 @@ def evidence(
     words: Words,
     *,
     chosen: RunConfig,
+    found: WhatIf | None,
     active: bool,
     again: Callable[[RunRecord], None],
 ) -> None:
-    """Draw a run, the answer first: next to it what-if under the settings ``chosen``, below it how it came about.
+    """Draw a run: its path, then the answer and the verdicts side by side, then everything behind them in tabs.
 
-    ``again`` asks the same once more.
+    ``found`` is what the run does under the settings ``chosen``, None while it is running; ``again`` asks the same once
+    more.
     """
 
     # Only while the run is in progress; afterwards nothing on the page runs by itself.
@@ -93,54 +92,62 @@ def evidence(
         if active and not record.active:
             # The browser says so too when its event stream ends; whichever comes first redraws the page.
             st.rerun()
-        found = None if record.active else engine.what_if(record, tried(chosen, record.config))
         if record.origin is not None:
-            imported(engine, record, words)
-        with st.container(key="line"):
-            line(record, found, chosen, words)
-        most, now = engine.worst_case_calls(record.config), engine.under_way(run_id)
-        figures(record, words, key="figures", most_calls=most, look="strip", under_way=now)
-        with st.container(key="answer_line"):
-            beside = st.columns(ANSWER_AND_WHAT_IF, gap="small")
-        with beside[0]:
-            cited = result(engine, record, words, again)
-        with beside[1]:
-            cited = what_if_panel(engine, record, found, words) or cited
+            origin_note(record, words, key="origin_note")
+        if chosen.workflow != record.workflow:
+            other_workflow_note(record, words)
+        path = st.container(key="path_place")
+        cited = answer_and_verdicts(engine, record, words, chosen=chosen, found=found, again=again)
         cited = st.session_state.pop("cited_elsewhere", None) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
             # All passages are shown then, no matter which node was chosen; it would hide them again at the next press.
             clear_selection("live_run")
-        node = workflow_of(engine, record, words, active=active)
-        if found is not None:
-            with st.container(key="below"):
-                below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
-            with below[0]:
-                invitation(engine, record, words)
-                cost_of_the_gate(record, words)
-                remedy_panel(engine, replayed(record), words)
-            with below[1]:
-                map_of(record, found, words)
-        tabs(engine, record, words, chosen=chosen, found=found, cited=cited, node=None if cited else node)
+        with path:
+            node = workflow_of(engine, record, words, active=active)
+        tabs(engine, record, words, found=found, cited=cited, node=None if cited else node)
 
     watch()
 
 
-def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Words) -> None:
-    """The line under the question: what the sliders would have done, as soon as one of them differs."""
-    if found is None:
-        running_hint(words, key="tune_hint")
-    elif chosen.workflow != record.workflow:
-        st.caption(
-            words(
-                "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.",
-                run=words(choices_of("workflow")[record.workflow]),
-            )
+def other_workflow_note(record: RunRecord, words: Words) -> None:
+    st.caption(
+        words(
+            "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.",
+            run=words(choices_of("workflow")[record.workflow]),
         )
-    elif differing(chosen, record.config):
-        what_if_line(found, record, words, key="what_if_line")
-    elif record.outcome not in BROKEN:
-        tune_hint(words, key="tune_hint")
+    )
+
+
+def answer_and_verdicts(
+    engine: Engine,
+    record: RunRecord,
+    words: Words,
+    *,
+    chosen: RunConfig,
+    found: WhatIf | None,
+    again: Callable[[RunRecord], None],
+) -> PassageId | None:
+    """Draw both side by side, a run that broke off alone; returns a passage to open."""
+    with st.container(key="answer_line"):
+        if record.outcome in BROKEN:
+            return result(engine, record, words, again) or what_if_panel(engine, record, found, words)
+        beside = st.columns(ANSWER_AND_VERDICTS, gap="small")
+    with beside[0]:
+        cited = result(engine, record, words, again)
+        if found is not None:
+            why_this_outcome(engine, record, chosen, words)
+    with beside[1]:
+        return verdicts.panel(engine, record, words) or cited
+
+
+def why_this_outcome(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
+    """Draw the diagnosis of a finished run, what would mend it, and where it can be branched off."""
+    invitation(engine, record, words)
+    cost_of_the_gate(record, words)
+    with st.expander(words("Why this outcome"), key="why"):
+        remedy_panel(engine, replayed(record), words)
+        fork_panel_of(engine, record, chosen, words)
 
 
 def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
@@ -212,7 +219,6 @@ def tabs(
     record: RunRecord,
     words: Words,
     *,
-    chosen: RunConfig,
     found: WhatIf | None,
     cited: PassageId | None,
     node: str | None,
@@ -251,21 +257,15 @@ def tabs(
             engine.evaluation.set_label(record.question, given.passage_id, given.relevant)
             st.rerun()
 
-    def path() -> None:
-        path_tab(engine, record, words)
-        fork_panel_of(engine, record, chosen, words)
-
     parts: dict[Tab, Callable[[], None]] = {
-        "path": path,
         "rewrites": lambda: rewrite_history(record, words, key="rewrites"),
-        "timeline": lambda: timeline(narrowed, words, key="timeline"),
-        "calls": lambda: model_calls(narrowed, words, key="calls"),
-        "record": lambda: raw_record(record, words),
+        "map": lambda: map_of(record, found, words) if found is not None else None,
+        "trace": lambda: trace(engine, record, narrowed, words),
     }
-    for name, draw in parts.items():
+    for name, content in parts.items():
         if name in by_name and by_name[name].open:
             with by_name[name]:
-                draw()
+                content()
 
 
 def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
@@ -296,8 +296,8 @@ def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
     for tab in _TABS:
         if tab == "loop":
             names |= {tab: words(own.tab)} if own.tab else {}
-        elif tab != "rewrites" or own.flow.of_kind("rewrite"):
-            names[tab] = calls_name(record, words) if tab == "calls" else words(_TAB_NAMES[tab], n=counts.get(tab, ""))
+        elif (tab != "rewrites" or own.flow.of_kind("rewrite")) and (tab != "map" or record.outcome not in BROKEN):
+            names[tab] = words(_TAB_NAMES[tab], n=counts.get(tab, ""))
     return names
 
 
@@ -316,6 +316,17 @@ def _choose_tab(names: Mapping[Tab, str]) -> None:
         st.session_state["tab"] = chosen
 
 
+def trace(engine: Engine, record: RunRecord, narrowed: RunRecord, words: Words) -> None:
+    """When each step ran, every call as it was sent and received, and what the run was made with."""
+    path_tab(engine, record, words)
+    timeline(narrowed, words, key="timeline")
+    st.markdown(f"**{calls_name(record, words)}**")
+    model_calls(narrowed, words, key="calls")
+    st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
+    st.markdown(f"**{words('What this run was made with')}**")
+    st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
+
+
 def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
     dot = decision_path_dot(record, words)
     files: dict[str, bytes] = {}
@@ -325,16 +336,10 @@ def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
     decision_path(record, words, key="path", dot=dot, downloads=files)
 
 
-def raw_record(record: RunRecord, words: Words) -> None:
-    st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
-    st.markdown(f"**{words('What this run was made with')}**")
-    st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
-
-
 def tab_of(name: str, record: RunRecord) -> Tab:
     """The tab that shows best what a node did."""
     node = workflow(record.workflow).flow.nodes.get(name)
-    return node.tab if node else "timeline"
+    return node.tab if node else "trace"
 
 
 def of_node(record: RunRecord, node: str | None) -> RunRecord:
@@ -363,10 +368,3 @@ def concerns(line: LifeLine, name: str | None, record: RunRecord) -> bool:
             return searches and line.marker is not None
         case _:
             return True
-
-
-def imported(engine: Engine, record: RunRecord, words: Words) -> None:
-    """The label, and below it the offer to judge what was not judged there."""
-    with st.container(key="imported"):
-        origin_note(record, words, key="origin_note")
-        judging_rest(engine, [record], words, key="imported")
