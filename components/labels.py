@@ -117,14 +117,6 @@ SIDE_NAMES = {
     "b": N_("Run B"),
 }
 
-GATE_STEPS = {
-    "kept": NC_("life-line", "kept"),
-    "below_threshold": N_("dropped: threshold"),
-    "beyond_top_k": N_("dropped: top-k"),
-    "below_graph": N_("dropped: graph score"),
-    "below_rerank": N_("dropped: rerank score"),
-}
-
 GRAPH_LISTS = {
     "vector": N_("Vectors"),
     "local": N_("Entities"),
@@ -141,15 +133,6 @@ VARIED_SETTINGS = {
     "min_confidence": N_("P(relevant)"),
     "min_relevant": N_("passages"),
     "gate": NC_("setting", "gate"),
-}
-
-ENDS_AT_ROUND = {
-    "answered": N_("answered at round {round}"),
-    "answered_forced": N_("answered below the bar after round {round}"),
-    "answered_unverified": N_("unverified answer after round {round}"),
-    "abstained": N_("abstained after round {round}"),
-    "fallback": N_("no answer after round {round}"),
-    "failed": N_("failed at round {round}"),
 }
 
 COMPLEXITIES = {

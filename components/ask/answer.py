@@ -8,9 +8,10 @@ from components.ask.answer_marks import answer_notes, direct_badge, standing_chi
 from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
-from components.common.phrases import note_badge, place_text
+from components.common.outcomes import end_badge, round_text
+from components.common.phrases import place_text
 from engine.flow import workflow
-from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
+from engine.model.values import ANSWERED, BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
 
 
@@ -36,8 +37,8 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     if unsearched is not None:
         return unsearched
     if record.answer_note:
-        return note_badge(record.answer_note, words)
-    if record.origin is not None and record.context is None and record.outcome in ("answered", "answered_forced"):
+        return end_badge(record.outcome, words, record.answer_note)
+    if record.origin is not None and record.context is None and record.outcome in ANSWERED:
         return "grey", words("given passages not recorded")
     match record.outcome:
         case "answered" if refused := len(refused_given(record)):
@@ -77,7 +78,7 @@ def _head(record: RunRecord, words: Words) -> Node:
         badge.append(
             chip(
                 "grey",
-                words("branch, from round {round}", round=record.fork.round),
+                words("branch, from {round}", round=round_text(record.fork.round, words)),
                 words("What was changed stands in the decision path."),
             )
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip
-from components.common.phrases import probability_text, reason_text
+from components.common.outcomes import reason_text
+from components.common.phrases import probability_text
 from components.common.workflow_view import view_of
 from engine.flow import workflow
 from engine.messages import N_
-from engine.model.values import Draft, Memory, RunRecord
+from engine.model.values import ANSWERED, Draft, Memory, RunRecord
 
 _NTH = {
     "writing": N_("… writing answer {n} of at most {most}"),
@@ -32,7 +33,6 @@ WHY_STANDING = {
     ),
 }
 
-_ANSWERED = ("answered", "answered_forced", "answered_unverified")
 _OWN_WORDS = ("max_corrections", "max_epochs", "evaluator_failed", "deadline", "writer_failed")
 """Reasons for which an answer stands that did not pass; each has a sentence of its own."""
 
@@ -70,7 +70,7 @@ def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
 def _unsearched_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     """Of an answer that was not evaluated: without a search, or from the tables of the question alone."""
     context = record.context
-    if record.outcome not in (*_ANSWERED, "abstained"):
+    if record.outcome not in (*ANSWERED, "abstained"):
         return None
     if not record.rounds:
         return "grey", words("without a search")
@@ -128,7 +128,7 @@ def _context_notes(record: RunRecord, words: Words) -> list[str]:
     if not record.rounds and record.outcome is not None and record.answer:
         return [words("Answered without a search: grading and citations were skipped.")]
     context = record.context
-    if context is not None and context.tables and not context.passages and record.outcome in _ANSWERED:
+    if context is not None and context.tables and not context.passages and record.outcome in ANSWERED:
         return [words("No passage passed: the answer is based on the tables of the question alone.")]
     return []
 

@@ -9,9 +9,9 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
-from components.common.phrases import ended_text, inequality_text, node_text, reason_text
+from components.common.outcomes import REASONS, reason_text, round_text, run_badge
+from components.common.phrases import inequality_text, node_text
 from components.labels import GRADE_NAMES, STRATEGY_NAMES
-from components.picture.picture import tone_of_reason
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Decision, Draft, QualityCheck, RunRecord
@@ -31,7 +31,6 @@ _EFFECTS = {
 
 UNDECIDED = N_("Nothing was graded there, so nothing is decided yet.")
 NO_DECISION = N_("Nothing is decided in this workflow: each of its steps is always followed by the same one.")
-_LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
 _MIME = {
     "svg": "image/svg+xml",
     "png": "image/png",
@@ -171,11 +170,11 @@ def _where(decision: Decision, record: RunRecord, words: Words) -> str:
     if decision.node in workflow(record.workflow).flow.preparing:
         return words("start")
     draft = _draft(decision, record)
-    return words("answer {n}", n=draft.index + 1) if draft else words("round {n}", n=decision.round)
+    return words("answer {n}", n=draft.index + 1) if draft else round_text(decision.round, words)
 
 
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
-    look = _LOOKS.get(tone_of_reason(decision.reason), "grey")
+    look = REASONS[decision.reason].tone
     followed = followed_text(decision, record, words)
     first = node(
         "div",
@@ -193,14 +192,5 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 
 def _end(record: RunRecord, words: Words) -> Node:
-    look = (
-        "warn"
-        if record.answer_note
-        else "pass"
-        if record.outcome == "answered"
-        else "fault"
-        if record.outcome == "failed"
-        else "grey"
-    )
-    text = ended_text(record, words)
+    look, text = run_badge(record, words)
     return node("li", f"stop end {look}", node("span", "where", words("end")), chip(look, text))

@@ -8,21 +8,14 @@ from typing import Literal, cast
 
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
-from components.common.phrases import (
-    duration_text,
-    ended_text,
-    moved_text,
-    node_text,
-    outcome_text,
-    probability_text,
-    reason_text,
-)
+from components.common.outcomes import end_mark, ended_text, outcome_text, reason_text
+from components.common.phrases import duration_text, moved_text, node_text, probability_text
 from components.common.workflow_view import view_of
 from components.labels import GRADE_NAMES
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName
-from engine.model.values import Decision, Outcome, RunRecord, counted
+from engine.model.values import Decision, RunRecord, counted
 from engine.model.wording import change_of
 from engine.replay.admitted import refused_given
 
@@ -46,18 +39,6 @@ _BEFORE = {
     "quality": N_("per round"),
     "suggestions": N_("per answer"),
     "context": N_("tokens of its budget"),
-}
-
-_LOOKS: dict[Outcome, str] = {
-    "answered": "pass",
-    "answered_forced": "warn",
-    "answered_unverified": "warn",
-    "abstained": "warn",
-    "fallback": "warn",
-    "cancelled": "muted",
-    "failed": "fault",
-    "interrupted": "fault",
-    "unanswered": "muted",
 }
 
 
@@ -180,7 +161,7 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
         note = words("at {node}", node=node_text(running, record.workflow, words)) if running else ""
         return Figure(words("Outcome"), outcome_text(None, words), note, "accent")
     refused = len(refused_given(record)) if record.outcome == "answered" else 0
-    look = "warn" if record.answer_note or refused else _LOOKS[record.outcome]
+    look = "warn" if refused else end_mark(record.outcome, record.answer_note).tone
     # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
     rewrites = sum(item.round >= 0 for item in record.rewrites)
     parts = [words.count("after 1 rewrite", "after {n} rewrites", rewrites)] if rewrites else []

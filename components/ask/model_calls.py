@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components.common.i18n import Words
+from components.common.outcomes import round_text
 from components.common.phrases import duration_text, node_text, place_text
 from components.labels import MESSAGE_ROLES
 from engine.messages import N_
@@ -52,7 +53,7 @@ def call_row(place: int, call: ModelCall, record: RunRecord, words: Words) -> di
         words("#"): place,
         words("Role"): words(ROLES[call.role]),
         words("Model"): words("built-in") if call.built_in else call.model,
-        words("Round"): f"r{call.round}",
+        words("Round"): round_text(call.round, words),
         words("Passage"): _passage(call, record, words),
         words("Tokens in → out"): _tokens(call),
         words("Time"): duration_text(call.duration_ms),

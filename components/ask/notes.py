@@ -8,8 +8,9 @@ from components.ask.admitted import lets_in
 from components.ask.what_if_text import REWRITES, begun_small, saving_parts, value_text
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, fold, node
-from components.common.phrases import WANTED, bar_text, duration_text, noted_text
-from components.labels import ENDS_AT_ROUND, MESSAGE_ROLES, VARIED_SETTINGS
+from components.common.outcomes import outcome_text, round_text
+from components.common.phrases import WANTED, bar_text, begun, duration_text
+from components.labels import MESSAGE_ROLES, VARIED_SETTINGS
 from engine.messages import N_, NC_
 from engine.model.config import BUILTIN, RunConfig
 from engine.model.decide import gate_of
@@ -90,9 +91,14 @@ def _dropped(tried: Sequence[Round], passage_id: PassageId, config: RunConfig, w
     ]
     best, place = max(places, key=lambda seen: (seen[0].rank <= config.top_k, seen[0].passage.similarity))
     if gate_of(best.rank, best.passage.similarity, config) == "beyond_top_k":
-        return words("dropped in r{round}: rank {rank} > {top_k}", round=place, rank=best.rank, top_k=config.top_k)
+        return words(
+            "{round}: dropped, rank {rank} > {top_k}",
+            round=begun(round_text(place, words)),
+            rank=best.rank,
+            top_k=config.top_k,
+        )
     value, bound = _apart(best.passage.similarity, config.similarity_threshold)
-    return words("dropped in r{round}: {value} < {bound}", round=place, value=value, bound=bound)
+    return words("{round}: dropped, {value} < {bound}", round=begun(round_text(place, words)), value=value, bound=bound)
 
 
 def _passing(now: Verdict, then: Verdict, old: RunConfig, new: RunConfig, words: Words) -> str:
@@ -198,8 +204,8 @@ def gate_cost_text(found: GateCost, words: Words) -> str:
         cost.append(words.count("{n} call", "{n} calls", found.calls))
     cost.append(duration_text(found.saved_ms))
     fact = words.count(
-        "{n} passage had passed already in round {round}.",
-        "{n} passages had passed already in round {round}.",
+        "{n} passage had passed already ({round}).",
+        "{n} passages had passed already ({round}).",
         found.relevant,
         round=found.round,
     )
@@ -231,10 +237,10 @@ def _verdict_line(index: int, verdict: SetVerdict, words: Words) -> Node:
         return _verdict_by_words(index, verdict, words)
     count = len(verdict.passages)
     asked = words.count(
-        "Round {round}: does the 1 passage that passed answer it?",
-        "Round {round}: do the {n} passages that passed answer it together?",
+        "{round}: does the 1 passage that passed answer it?",
+        "{round}: do the {n} passages that passed answer it together?",
         count,
-        round=index,
+        round=begun(round_text(index, words)),
     )
     look, said = _ANSWERED.get(verdict.answered or "", ("fault", N_("unreadable")))
     return node(
@@ -245,7 +251,7 @@ def _verdict_line(index: int, verdict: SetVerdict, words: Words) -> Node:
 def _verdict_by_words(index: int, verdict: SetVerdict, words: Words) -> Node:
     count = words.count("1 passage that passed", "{n} passages that passed", len(verdict.passages))
     look, said = _BY_WORDS.get(verdict.answered or "", ("fault", N_("unreadable")))
-    place = words("Round {round}: {what}", round=index, what=count)
+    place = words("{round}: {what}", round=begun(round_text(index, words)), what=count)
     return node(
         "p", "small", f"{place} ", chip(look, words(said), words(_HELP_BY_WORDS)), f" {_lacking(verdict, words)}"
     )
@@ -285,11 +291,8 @@ def smallest_change_nodes(
 def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``, and what it lets in."""
     saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
-    ending = words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round)
-    noted = noted_text(ending, words, boundary.answer_note)
-    # Some notes hold the ending, others stand in its place: the round is said all the same.
-    ended = [noted] if ending in noted else [ending, noted]
-    parts = [*(begun_small(part, words) for part in ended), saved, lets_in(boundary.admits, words)]
+    ended = begun_small(outcome_text(boundary.outcome, words, boundary.answer_note), words)
+    parts = [ended, saved, lets_in(boundary.admits, words)]
     return words(
         "{name} {old} → {new}: {end}",
         name=words(VARIED_SETTINGS[boundary.name]),

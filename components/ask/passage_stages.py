@@ -7,6 +7,7 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting
+from components.common.outcomes import round_text
 from components.common.phrases import place_text, probability_text
 from components.common.run_settings import setting_of_config
 from components.common.terms import segments
@@ -178,7 +179,7 @@ def found_in_both(seen: Sighting, config: RunConfig, words: Words) -> Steps:
     ranks = {"meaning": seen.passage.vector_rank, "words": seen.passage.text_rank}
     places = [_place(name, rank, words) for name, rank in ranks.items() if rank is not None]
     return [
-        {"kind": "seen", "text": f"r{seen.round.index} {' + '.join(places)}"},
+        {"kind": "seen", "text": f"{round_text(seen.round.index, words)} · {' + '.join(places)}"},
         {"kind": "seen", "text": words("fused #{rank}", rank=seen.found.rank)},
     ]
 

@@ -24,6 +24,7 @@ from components.common.controls import download, table_csv
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting, life_lines
 from components.common.markup import nothing, script
+from components.common.outcomes import GATES, round_text
 from components.common.phrases import (
     bar_text,
     probability_text,
@@ -33,7 +34,7 @@ from components.common.phrases import (
     verdict_text,
 )
 from components.common.terms import question_terms, segments
-from components.labels import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
+from components.labels import LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
 from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig
@@ -67,14 +68,6 @@ _CSV = {
     "text_rank": N_("rank by words"),
     "text_score": N_("BM25 score"),
     "text": N_("text"),
-}
-
-GATES = {
-    "kept": N_("kept"),
-    "below_threshold": N_("below threshold"),
-    "beyond_top_k": N_("beyond top-{top_k}"),
-    "below_graph": N_("graph score too low"),
-    "below_rerank": N_("rerank score too low"),
 }
 
 _KIND_PLACES = {
@@ -267,7 +260,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         f"{seen.passage.similarity:.4f}" if seen.round.scaled else "",
         "" if seen.passage.raw_score is None else f"{seen.passage.raw_score:.4f}",
         "" if _theirs(seen) else f"{seen.round.floor:.4f}",
-        gate_text(seen, config, words),
+        gate_text(seen, words),
         f"{seen.found.margin:.4f}" if seen.round.scaled else "",
         verdict_label(verdict, words),
         "" if verdict is None or verdict.known_p is None else probability_text(verdict.known_p),
@@ -281,9 +274,9 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
     ]
 
 
-def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """``kept``, ``below threshold`` or ``beyond top-5``."""
-    return words(GATES[seen.found.gate], top_k=config.top_k)
+def gate_text(seen: Sighting, words: Words) -> str:
+    """``kept``, ``dropped: similarity`` or ``dropped: top-k``."""
+    return words(GATES[seen.found.gate].label)
 
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
@@ -410,7 +403,7 @@ def _grader(verdict: Verdict | None, words: Words) -> str:
 def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = line.verdict
     if verdict is None:
-        text = gate_text(line.best, config, words) if line.dropped else words("not graded")
+        text = gate_text(line.best, words) if line.dropped else words("not graded")
         return {"look": "plain", "text": text, "note": ""}
     if verdict.relevant is None:
         return {"look": "fault", "text": verdict_text(verdict, words), "note": ""}
@@ -442,18 +435,18 @@ def _steps(line: LifeLine, config: RunConfig, words: Words) -> list[dict[str, st
 def _found(seen: Sighting, config: RunConfig, words: Words) -> list[dict[str, str]]:
     """List the ranks of a passage in a search; for fused lists, the rank in each list and in the result."""
     if not seen.found.found_at:
-        alone = {"kind": "seen", "text": f"r{seen.round.index} #{seen.found.rank}"}
+        alone = {"kind": "seen", "text": f"{round_text(seen.round.index, words)} · #{seen.found.rank}"}
         return found_in_both(seen, config, words) or [alone]
     places = [words(_KIND_PLACES[kind], rank=rank) for kind, rank in seen.found.found_at.items()]
     return [
-        {"kind": "seen", "text": f"r{seen.round.index} {' + '.join(places)}"},
+        {"kind": "seen", "text": f"{round_text(seen.round.index, words)} · {' + '.join(places)}"},
         {"kind": "seen", "text": words("fused #{rank}", rank=seen.found.rank)},
     ]
 
 
 def _step(seen: Sighting, passes: bool, words: Words) -> dict[str, str]:
     if seen.found.gate != "kept":
-        return {"kind": "gate", "text": words(GATE_STEPS[seen.found.gate])}
+        return {"kind": "gate", "text": words(GATES[seen.found.gate].label)}
     if seen.reused:
         return {"kind": "reused", "text": words("reused")}
     if seen.verdict is None:
@@ -471,14 +464,14 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = verdict_text(seen.verdict, words) if seen.verdict else verdict_label(None, words)
     query = seen.round.query
     return {
-        "round": f"r{seen.round.index}",
+        "round": round_text(seen.round.index, words),
         "query": query if seen.round.searched else words("not searched again: {query}", query=query),
         "rank": f"#{seen.found.rank}",
         "ranks": ranks_text(seen, config, words) or " · ".join(filter(None, _stages(seen, words))),
         "similarity": similarity_value(seen),
         "cosine": score_value(seen, words) or "–" if _theirs(seen) else f"{seen.passage.raw_score:.3f}",
         "floor": "–" if _theirs(seen) else f"{seen.round.floor:.3f}",
-        "gate": gate_text(seen, config, words),
+        "gate": gate_text(seen, words),
         "margin": f"{seen.found.margin:+.2f}".replace("-", "−") if seen.round.scaled else "–",
         "verdict": f"{verdict} ({words('reused')})" if seen.reused else verdict,
     }

@@ -18,7 +18,8 @@ from components.ask.live_view import plan_of
 from components.ask.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.common.i18n import Words
 from components.common.markup import box, draw, nothing, script
-from components.common.phrases import section_text
+from components.common.outcomes import round_text
+from components.common.phrases import begun, section_text
 from components.labels import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
 from components.picture.picture import picture_of
@@ -216,7 +217,7 @@ def _drawings(graph: WorkflowGraph, events: Sequence[Event], words: Words) -> di
 
 def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:
     asked = step.kind in ("asked", "ended")
-    head = words("As asked") if step.round == 0 else words("Round {n}", n=step.round)
+    head = begun(round_text(step.round, words))
     return {
         "end": sum(event.seq <= step.seq for event in events) - 1,
         "node": step.node,

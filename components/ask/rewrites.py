@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
+from components.common.outcomes import round_text
 from components.common.phrases import moved_text, place_text, probability_text, suggestion_said
 from engine.builtin.dual_rewriter import MISSED
 from engine.flow import workflow
@@ -198,10 +199,9 @@ def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tup
         named, between = words("Initial rewrite"), words("before the first search")
     else:
         named = words("Corrective rewrite {n}" if _corrects(record) else "Rewrite {n}", n=place)
-        before = max(rewrite.round, 0)
-        between = words("round {before} → round {after}", before=before, after=rewrite.round + 1)
-        if rewrite.round < 0:
-            between = words("before the first search")
+        between = words("before the first search")
+        if rewrite.round >= 0:
+            between = " → ".join(round_text(at, words) for at in (rewrite.round, rewrite.round + 1))
     return node("strong", "heading", named), node("span", "muted small", between)
 
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.common.i18n import Words
+from components.common.outcomes import round_text
 from components.common.phrases import duration_text, node_text
 from components.common.plotly_theme import themed
 from components.labels import SPAN_NAMES
@@ -145,7 +146,10 @@ def _visit(item: NodeExecution, record: RunRecord, words: Words) -> Span:
     duration = max(0.0, record.duration_ms - item.start_ms) if item.duration_ms is None else item.duration_ms
     time = f"{duration_text(duration)}{'…' if going else ''}"
     detail = words(
-        "round {round} · {time}, from {start}", round=item.round, time=time, start=duration_text(item.start_ms)
+        "{round} · {time}, from {start}",
+        round=round_text(item.round, words),
+        time=time,
+        start=duration_text(item.start_ms),
     )
     error = "" if item.error == _STOPPED else item.error
     title = node_text(item.node, record.workflow, words)
@@ -159,7 +163,10 @@ def _call(call: ModelCall, row: int, record: RunRecord, words: Words) -> Span:
     kind: SpanKind = "fault" if call.error else "built_in" if call.built_in else "cached" if call.cached else "chat"
     time = duration_text(call.duration_ms)
     detail = words(
-        "round {round} · {time}, from {start}", round=call.round, time=time, start=duration_text(call.start_ms)
+        "{round} · {time}, from {start}",
+        round=round_text(call.round, words),
+        time=time,
+        start=duration_text(call.start_ms),
     )
     model = words("built-in") if call.built_in else call.model
     label = _plain(f"{words(ROLES[call.role])} · {model}")

@@ -8,7 +8,8 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.markup import Node, node
-from components.common.phrases import begun, duration_text, outcome_text, probability_text, reason_text
+from components.common.outcomes import outcome_text, reason_text
+from components.common.phrases import begun, duration_text, probability_text
 from components.common.run_settings import ALL_ROLES, differing, setting_of_config, setting_text
 from components.common.workflow_view import view_of
 from components.labels import name_of
@@ -17,7 +18,7 @@ from engine.messages import N_, NC_, NN_
 from engine.model.config import BUILTIN, ROLES, RunConfig
 from engine.model.cost import Cost
 from engine.model.language import normalised_query
-from engine.model.values import Outcome, Reason, Recall, RunRecord
+from engine.model.values import COMPLETE, Outcome, Reason, Recall, RunRecord
 from engine.replay.values import Gap, WhatIf
 
 _GAPS = {
@@ -80,10 +81,6 @@ _ENDS = {
     "fallback": N_("it would have ended **without an answer after round {round}**: {reason}"),
 }
 
-COMPLETE: frozenset[Outcome | None] = frozenset(
-    {"answered", "answered_forced", "answered_unverified", "abstained", "fallback"}
-)
-"""Outcomes of runs that came to their end by themselves."""
 BROKEN: frozenset[Outcome | None] = frozenset({"failed", "interrupted"})
 """Outcomes of runs that a fault ended."""
 Counted = tuple[str, str]

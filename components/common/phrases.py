@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from components.common.i18n import Words
+from components.common.outcomes import reason_text, round_text
 from engine.errors import message_of
 from engine.flow import workflow
 from engine.flow.flow import END
@@ -16,77 +16,15 @@ from engine.model.values import (
     BY_HAND,
     QUANTITIES,
     VERDICT_POLICY,
-    AnswerNote,
     Comparison,
     Decision,
     Fault,
-    Outcome,
-    RunRecord,
     Suggestion,
     Verdict,
     inequality,
     operands,
 )
 from engine.model.wording import Change, filled, template_of
-
-OUTCOMES = {
-    "running": N_("Running"),
-    "answered": N_("Answered"),
-    "answered_forced": N_("Answered below the bar"),
-    "answered_unverified": N_("Unverified"),
-    "abstained": N_("Abstained"),
-    "fallback": N_("No answer"),
-    "cancelled": N_("Cancelled"),
-    "failed": N_("Failed"),
-    "interrupted": N_("Interrupted"),
-    "unanswered": N_("No answer recorded"),
-}
-"""What every outcome is called, in lists, figures and reports."""
-
-OUTCOME_NOTES: Mapping[AnswerNote, str] = {
-    "cannot_tell": N_("Says it cannot tell"),
-    "uncited": N_("{outcome}, uncited"),
-    "unsupported": N_("{outcome}, not supported"),
-}
-
-NOTE_BADGES: Mapping[AnswerNote, str] = {
-    "cannot_tell": N_("– says it cannot tell"),
-    "uncited": N_("! no source cited"),
-    "unsupported": N_("! not supported"),
-}
-
-REASONS = {
-    "passed": N_("gate passed"),
-    "deadline": N_("out of time"),
-    "below_gate": N_("below the gate"),
-    "max_rewrites": N_("rewrites used up"),
-    "repeated_rewrite": N_("the rewrite repeated a query"),
-    "no_passages": N_("the collection holds no passages"),
-    "rewriter_failed": N_("the rewriter failed"),
-    "grader_unavailable": N_("the grader could not be reached"),
-    "grader_failed": N_("no verdict could be read"),
-    "quality_met": N_("quality reached"),
-    "low_quality": N_("quality too low"),
-    "direct": N_("no search needed"),
-    "search": N_("needs a search"),
-    "documents_relevant": N_("relevant passages found"),
-    "next_strategy": N_("another search is left"),
-    "strategies_exhausted": N_("every search was tried"),
-    "answer_relevant": N_("the answer solves the question"),
-    "answer_off": N_("the answer misses the question"),
-    "max_corrections": N_("corrections used up"),
-    "evaluation_passed": N_("evaluation passed"),
-    "revise": N_("to be revised"),
-    "max_epochs": N_("answers used up"),
-    "evaluator_failed": N_("the answer could not be evaluated"),
-    "writer_failed": N_("the revision failed"),
-    "cancelled": N_("stopped by you"),
-    "bypass": N_("the mode searches nothing"),
-    "simple": N_("simple enough to answer at once"),
-    "table_answers": N_("a table of the question covers what it asks"),
-    "tables_only": N_("to be answered from the attached tables alone"),
-    "needs_search": N_("needs a search"),
-}
 
 _WANTED = {
     "found": N_("names {kind}"),
@@ -150,8 +88,8 @@ def inequality_text(decision: Decision, words: Words) -> str:
 def decision_text(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
     """One line of a decision path: round, inequality, where it went."""
     return words(
-        "round {round}: {inequality} → {route}",
-        round=decision.round,
+        "{round}: {inequality} → {route}",
+        round=round_text(decision.round, words),
         inequality=inequality_text(decision, words),
         route=node_text(decision.route, taken_in, words),
     )
@@ -173,31 +111,6 @@ def plain_name(code: str) -> str:
 def workflow_text(name: str, words: Words) -> str:
     """The short name of a workflow; a record of a later version may name one that is not here."""
     return words(workflow(name).name) if name in WORKFLOWS else name
-
-
-def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
-    """Describe how a run ended, with the note on its answer; None while it is running."""
-    return noted_text(words(OUTCOMES[outcome or "running"]), words, note)
-
-
-def noted_text(text: str, words: Words, note: AnswerNote) -> str:
-    """Combine the label of an ending with the note on its answer."""
-    return words(OUTCOME_NOTES[note], outcome=text) if note else text
-
-
-def note_badge(note: AnswerNote, words: Words) -> tuple[str, str]:
-    """Look and words of the badge of an answer that something is to be said of."""
-    return ("grey" if note == "cannot_tell" else "warn"), words(NOTE_BADGES[note])
-
-
-def ended_text(record: RunRecord, words: Words) -> str:
-    """Describe how a run ended: ``Answered``, ``Answered, not supported``, ``Says it cannot tell``."""
-    return outcome_text(record.outcome, words, record.answer_note)
-
-
-def reason_text(reason: str, words: Words) -> str:
-    """A reason code in words; anything that is no code is shown as it is."""
-    return words(REASONS[reason]) if reason in REASONS else reason
 
 
 def verdict_label(verdict: Verdict | None, words: Words) -> str:

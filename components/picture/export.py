@@ -13,10 +13,11 @@ import graphviz
 
 from components.common.i18n import Words
 from components.common.markup import Node
+from components.common.outcomes import ended_text, round_text
 from components.common.phrases import node_text
 from components.picture.drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, painted, shapes_of, width_of
 from components.picture.layout import MARGIN, layout_of
-from components.picture.picture import STOPPED, Tone, ended_word, picture_of, tone_of_reason
+from components.picture.picture import STOPPED, Tone, picture_of, tone_of_reason
 from components.picture.words import inequality_of
 from engine.flow import workflow
 from engine.flow.flow import Flow
@@ -138,7 +139,7 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
         drawing.edge(before, f"visit{place}", label=_label(pending), constraint=across)
         before, pending = f"visit{place}", inequality_of(decision, words) if decision else ""
     if visits and record.outcome:
-        drawing.node("end", label=_label(ended_word(record, words)), fillcolor=_LIGHT["soft"])
+        drawing.node("end", label=_label(ended_text(record, words)), fillcolor=_LIGHT["soft"])
         drawing.edge(before, "end", label=_label(pending))
         rows[row].append("end")
     for above, below in pairwise(rows):
@@ -157,7 +158,7 @@ def _heading(visit: NodeExecution, flow: Flow, record: RunRecord, words: Words) 
     """Node and round; the nodes that judge answers, and those that revise them, count those instead."""
     title = node_text(visit.node, record.workflow, words)
     answers = visit.node in flow.revising | flow.of_kind("evaluate")
-    counted = words("answer {n}", n=visit.visit) if answers else words("round {n}", n=visit.round)
+    counted = words("answer {n}", n=visit.visit) if answers else round_text(visit.round, words)
     return f"{title} · {counted}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from components.common.i18n import Words
+from components.common.outcomes import round_text
 from components.common.workflow_view import Fact, view_of
 from components.picture.words import Lines, cut, duration_of, lines, searched_line
 from engine.flow import workflow
@@ -123,7 +124,7 @@ def _gain_of(rewrite: Rewrite, record: RunRecord, words: Words) -> list[str]:
     change = change_of(worth[before], worth[after])
     gain = f"{('±', '+', '−')[change.direction]}{change.size}"
     gained = words("score {gain}", gain=gain) if scores else words("pass rate {gain}", gain=gain)
-    return [gained, f"r{before} → r{after}"]
+    return [gained, f"{round_text(before, words)} → {round_text(after, words)}"]
 
 
 def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.common.i18n import Words
+from components.common.outcomes import REASONS, ended_text
 from components.common.phrases import node_text
 from components.picture.facts import executions, facts_of, grading
 from components.picture.words import Lines, chips_of, decision_line, duration_of, word
@@ -14,21 +15,14 @@ from engine.flow import workflow
 from engine.flow.flow import Flow, Node
 from engine.flow.graph import END, START, Edge, WorkflowGraph
 from engine.messages import NC_
-from engine.model.values import RunRecord
+from engine.model.values import COMPLETE, RunRecord
 
 STOPPED = "CancelledError"
 """What a visit that was stopped has for an error: somebody's wish, and no fault."""
 Tone = Literal["plain", "active", "passed", "rewrite", "forced", "fault", "stopped"]
 
-_ENDED = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
-PASSED = frozenset(
-    {
-        *("passed", "quality_met", "direct", "search", "documents_relevant", "answer_relevant", "evaluation_passed"),
-        *("simple", "bypass", "needs_search", "table_answers", "tables_only"),
-    }
-)
-_AGAIN = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})
-"""Reasons that lead back for another attempt; all that are neither these nor passed end one before its aim."""
+_TONES: Mapping[str, Tone] = {"pass": "passed", "warn": "rewrite", "grey": "forced", "fault": "fault"}
+"""Of the picture, by the tone of a decision's reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ def travelled(edges: Sequence[Edge], record: RunRecord | None) -> dict[tuple[str
         return taken
     visits = [str(item.node) for item in record.nodes]
     last = record.decisions[-1].route if record.decisions else ""
-    if record.outcome in _ENDED or (record.outcome and last == "end"):
+    if record.outcome in COMPLETE or (record.outcome and last == "end"):
         visits.append(END)
     for place, target in enumerate(visits):
         previous = _last(visits[:place], target)
@@ -112,7 +106,7 @@ def _tone_of(name: str, flow: Flow, record: RunRecord | None, ways: Mapping[tupl
     if newest.duration_ms is None:
         return "active" if not record.outcome else "fault" if record.outcome == "failed" else "stopped"
     own = [item for item in record.decisions if item.node == name]
-    if own and own[-1].route == "end" and own[-1].reason not in PASSED:
+    if own and own[-1].route == "end" and tone_of_reason(own[-1].reason) != "passed":
         return tone_of_reason(own[-1].reason)
     entries = [item for item in record.decisions if item.route == name]
     entered = tone_of_reason(entries[-1].reason) if entries and ways.get((entries[-1].node, name)) else "passed"
@@ -122,9 +116,7 @@ def _tone_of(name: str, flow: Flow, record: RunRecord | None, ways: Mapping[tupl
 
 def tone_of_reason(reason: str) -> Tone:
     """The meaning of a decision's reason: aim reached, another attempt, ended before its aim, or a fault."""
-    if reason in PASSED:
-        return "passed"
-    return "fault" if reason == "grader_failed" else "rewrite" if reason in _AGAIN else "forced"
+    return _TONES[REASONS[reason].tone] if reason in REASONS else "forced"
 
 
 def _node_view(name: str, node: Node, tone: Tone, record: RunRecord | None, words: Words) -> NodeView:
@@ -173,12 +165,6 @@ def _edge_view(
     )
 
 
-def ended_word(record: RunRecord, words: Words) -> str:
-    """Label of the run's ending in the picture."""
-    said = word(words, "outcome", str(record.outcome))
-    return word(words, "outcome", record.answer_note, outcome=said) if record.answer_note else said
-
-
 def _status(record: RunRecord | None, words: Words) -> str:
     if record is None:
         return words("Ask a question and the steps light up here, one by one.")
@@ -188,7 +174,7 @@ def _status(record: RunRecord | None, words: Words) -> str:
         rewrites = sum(item.round >= 0 for item in record.rewrites)
         revisions = len(record.drafts) - 1 if flow.revising else 0
         unsearched = record.outcome == "abstained" and not record.rounds
-        ended = words("Nothing was searched, and the answer says so") if unsearched else ended_word(record, words)
+        ended = words("Nothing was searched, and the answer says so") if unsearched else ended_text(record, words)
         parts = [
             ended,
             words.count("after 1 rewrite", "after {n} rewrites", rewrites) if rewrites else "",

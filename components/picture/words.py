@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from components.common.i18n import Words
-from components.common.phrases import node_text, plain_name
+from components.common.outcomes import reason_text, round_text
+from components.common.phrases import begun, node_text
 from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_, NC_
@@ -81,14 +82,6 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "short_sufficiency": N_("together"),
         "short_failed_answers": N_("failed"),
         "short_table_coverage": N_("table"),
-        # Reasons of decisions without any
-        "reason_direct": N_("no search needed"),
-        "reason_search": N_("needs a search"),
-        "reason_bypass": N_("no search in this mode"),
-        "reason_simple": N_("simple: no search"),
-        "reason_tables_only": N_("attached tables alone"),
-        "reason_table_answers": N_("a table answers"),
-        "reason_needs_search": N_("needs a search"),
         # Status
         "state_plain": N_("not visited"),
         "state_active": N_("working"),
@@ -97,18 +90,6 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "state_forced": N_("done, the gate was not met"),
         "state_fault": N_("failed"),
         "state_stopped": N_("stopped"),
-        "outcome_cannot_tell": N_("Says it cannot tell"),
-        "outcome_uncited": N_("{outcome}, uncited"),
-        "outcome_unsupported": N_("{outcome}, not supported"),
-        "outcome_answered": N_("Answered"),
-        "outcome_answered_forced": N_("Answered below the bar"),
-        "outcome_answered_unverified": N_("Answered from unverified passages"),
-        "outcome_abstained": N_("No passage helped, and the answer says so"),
-        "outcome_fallback": N_("Ended without an answer"),
-        "outcome_cancelled": N_("Stopped"),
-        "outcome_failed": N_("Failed"),
-        "outcome_interrupted": NC_("picture", "Interrupted"),
-        "outcome_unanswered": N_("No answer recorded"),
     }
 )
 """Messages by kind and code, such as ``state_active``; an empty one says that a code goes without a name."""
@@ -172,10 +153,13 @@ def chips_of(decision: Decision, count: int, taken_in: WorkflowName, words: Word
 
 
 def decision_line(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
-    """E.g. ``Round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → rewrite``."""
+    """E.g. ``As asked: pass rate 0.40 < 0.60 and rewrites 0 < 3 → rewrite``."""
     target = route_of(decision, taken_in, words)
     return words(
-        "Round {round}: {why} → {target}", round=decision.round, why=inequality_of(decision, words), target=target
+        "{round}: {why} → {target}",
+        round=begun(round_text(decision.round, words)),
+        why=inequality_of(decision, words),
+        target=target,
     )
 
 
@@ -192,4 +176,4 @@ def _comparison(item: Comparison, words: Words, kind: str) -> str:
 
 
 def _reason(decision: Decision, words: Words) -> str:
-    return word(words, "reason", decision.reason) or plain_name(decision.reason)
+    return reason_text(decision.reason, words)

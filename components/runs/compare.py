@@ -5,19 +5,10 @@ from __future__ import annotations
 from components.ask.figures import Figure, calls_told, figures_of, measured, shared_measures
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
-from components.common.phrases import (
-    begun,
-    duration_text,
-    ended_text,
-    fault_text,
-    inequality_text,
-    moved_text,
-    node_text,
-    reason_text,
-)
+from components.common.outcomes import REASONS, ended_text, reason_text, round_text, run_badge
+from components.common.phrases import begun, duration_text, fault_text, inequality_text, moved_text, node_text
 from components.common.run_settings import setting_label, setting_text
 from components.labels import SIDE_NAMES
-from components.picture.picture import PASSED
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from engine.flow import workflow
 from engine.messages import N_, NC_
@@ -35,14 +26,6 @@ _WHY = {
 
 SHOW_SAME = "show_same"
 """What the press on *Show all passages* is called."""
-_OUTCOMES = {
-    "answered": "pass",
-    "answered_forced": "warn",
-    "answered_unverified": "warn",
-    "failed": "fault",
-    "interrupted": "fault",
-}
-
 _draw = Drawer("compare", "compare.css", look="compare")
 
 
@@ -107,7 +90,9 @@ def parting_text(found: RunDifference, words: Words) -> str:
     pair = next((item for item in found.path if item.differs), None)
     if pair is not None:
         return words(
-            "The paths part in round {n}: {why}.", n=pair.index, why=words("; ").join(_why(pair, found, words))
+            "The paths part ({round}): {why}.",
+            round=round_text(pair.index, words),
+            why=words("; ").join(_why(pair, found, words)),
         )
     if not found.same_path:
         ended = {"a": ended_text(found.a, words), "b": ended_text(found.b, words)}
@@ -229,7 +214,7 @@ def _columns(words: Words) -> Node:
 
 def _round_row(pair: RoundPair, found: RunDifference, words: Words) -> Node:
     parted = found.parting is not None and pair.index >= found.parting
-    where = node("span", "where num", words("round {n}", n=pair.index))
+    where = node("span", "where num", round_text(pair.index, words))
     cells = (_step("A", found.a, pair, words), _step("B", found.b, pair, words))
     return node("div", "pair parted" if parted else "pair", where, *cells)
 
@@ -244,7 +229,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
         said = words("broke off before a decision" if workflow(run.workflow).gate else "nothing is decided in a round")
         said = said if run.origin is None else words("not decided yet")
         return node("div", "cell", tag, query, node("span", "muted", said))
-    look = "pass" if decision.reason in PASSED else "warn"
+    look = "pass" if REASONS[decision.reason].tone == "pass" else "warn"
     counts = words("{passed} of {kept} passed", passed=decision.passed, kept=decision.kept)
     led = node(
         "div",
@@ -258,7 +243,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
 
 
 def _end(run: RunRecord, words: Words) -> Node:
-    return chip("warn" if run.answer_note else _OUTCOMES.get(run.outcome or "", "grey"), ended_text(run, words))
+    return chip(*run_badge(run, words))
 
 
 def _tag(name: str) -> Node:

@@ -9,8 +9,9 @@ from components.ask.rewrites import new_words, old_words, rewrite_why
 from components.common.i18n import Words
 from components.common.judged import figures_of_answer, told_nodes
 from components.common.markup import Node, button, chip, node
+from components.common.outcomes import GATES, round_text
 from components.common.phrases import probability_text, section_text, verdict_text
-from components.labels import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
+from components.labels import GRAPH_LISTS, SIDE_NAMES
 from engine.evaluation.values import RunAnswer
 from engine.messages import N_
 from engine.model.values import Rewrite, RunRecord, Verdict
@@ -115,8 +116,8 @@ def _passage_outcome(name: str, side: PassageOutcome | None, words: Words) -> No
     tag = node("span", "ab narrow", name)
     if side is None:
         return node("div", "cell", tag, node("span", "muted", words("not found")))
-    rank = words("#{rank} in round {round}", rank=side.best_rank, round=side.best_round)
-    gate = words(GATE_STEPS[side.gate])
+    rank = f"#{side.best_rank} · {round_text(side.best_round, words)}"
+    gate = words(GATES[side.gate].label)
     near = "" if side.similarity is None else f" · {probability_text(side.similarity)}"
     first = node("div", "num", rank, node("span", "muted", f"{near} · {gate}"))
     rest = []
@@ -144,7 +145,7 @@ def rewrites_card(found: RunDifference, words: Words) -> Node:
 
 
 def _rewrite_row(pair: RewritePair, found: RunDifference, words: Words) -> Node:
-    where = node("span", "where num", words("round {before} → round {after}", before=pair.round, after=pair.round + 1))
+    where = node("span", "where num", " → ".join(round_text(place, words) for place in (pair.round, pair.round + 1)))
     old = pair.a.rewritten_query if pair.a else ""
     cells = []
     for name, item, run in (("A", pair.a, found.a), ("B", pair.b, found.b)):

@@ -10,7 +10,8 @@ from components.ask.figures import calls_told
 from components.ask.what_if_text import collection_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
-from components.common.phrases import ended_text, fault_text, node_text, section_text
+from components.common.outcomes import run_badge
+from components.common.phrases import fault_text, node_text, section_text
 from engine.messages import N_, NC_
 from engine.model.values import Passage, RunRecord, counted
 from engine.replay.side_by_side import shared_time
@@ -27,8 +28,6 @@ _ROWS = {
     "cited": N_("cited"),
     "entities": N_("begun from"),
 }
-
-_LOOKS = {None: "accent", "answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 
 
 def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
@@ -47,8 +46,7 @@ def searched_text(records: Sequence[RunRecord], words: Words) -> str:
 
 def outcome_chip(record: RunRecord, words: Words) -> Node:
     """Chip with the outcome of a run, or that it is running."""
-    look = "warn" if record.outcome and record.answer_note else _LOOKS.get(record.outcome, "warn")
-    return chip(look, ended_text(record, words))
+    return chip(*run_badge(record, words))
 
 
 def at_node(record: RunRecord, words: Words) -> Node:

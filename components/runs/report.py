@@ -14,24 +14,16 @@ from components.ask.figures import figures_of
 from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
-from components.ask.what_if_text import COMPLETE
 from components.common.i18n import Words
 from components.common.judged import known_nodes
 from components.common.markup import Node, chip, figure, node, script
-from components.common.phrases import (
-    duration_text,
-    ended_text,
-    fault_text,
-    inequality_text,
-    node_text,
-    reason_text,
-)
+from components.common.outcomes import REASONS, branch_text, reason_text, round_text, run_badge
+from components.common.phrases import duration_text, fault_text, inequality_text, node_text
 from components.common.report_context import context_nodes, marker_nodes
 from components.common.run_settings import setting_label, setting_text
 from components.common.workflow_view import view_of
 from components.labels import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
-from components.picture.picture import PASSED
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
 from engine.evaluation.values import RunAnswer
@@ -39,10 +31,9 @@ from engine.flow import workflow
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
 from engine.model.config import ROLES, RunConfig
-from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
+from engine.model.values import COMPLETE, Decision, Fault, ModelCall, Rewrite, RunRecord
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 _LONGEST_TITLE = 120
 _KEPT = frozenset(
     (
@@ -171,7 +162,7 @@ def _head(record: RunRecord, words: Words) -> Node:
     if record.origin is not None:
         facts += [origin_text(record.origin, words), *note_texts(record, words)]
     if record.fork is not None:
-        facts.append(words("Forked from run {id} at round {round}", id=record.fork.parent, round=record.fork.round))
+        facts.append(branch_text(record.fork, words))
     return node(
         "header",
         "",
@@ -183,8 +174,7 @@ def _head(record: RunRecord, words: Words) -> Node:
 
 
 def _ended(record: RunRecord, words: Words) -> Node:
-    look = "warn" if record.answer_note else _OUTCOMES.get(record.outcome or "", "warn")
-    return chip(look, ended_text(record, words))
+    return chip(*run_badge(record, words))
 
 
 def _figures(record: RunRecord, words: Words) -> Node:
@@ -232,11 +222,11 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
         "" if opening else words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
     )
     followed = followed_text(decision, record, words)
-    look = "pass" if decision.reason in PASSED else "warn"
+    look = "pass" if REASONS[decision.reason].tone == "pass" else "warn"
     return node(
         "li",
         look,
-        node("span", "where num", words("round {n}", n=decision.round)),
+        node("span", "where num", round_text(decision.round, words)),
         node("strong", "num", inequality_text(decision, words)),
         " → ",
         chip(look, node_text(decision.route, record.workflow, words)),
@@ -261,7 +251,7 @@ def _rewrites(record: RunRecord, words: Words) -> list[Node]:
 
 
 def _rewrite(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> Node:
-    where = words("round {before} → round {after}", before=rewrite.round, after=rewrite.round + 1)
+    where = " → ".join(round_text(place, words) for place in (rewrite.round, rewrite.round + 1))
     marks = [chip("warn", words("repeated"))] if rewrite.repeated else []
     marks += [chip("fault", words("rewriter failed"))] if rewrite.failed else []
     kinds = {"same": "span", "added": "ins", "removed": "del"}
@@ -325,7 +315,7 @@ def _calls(record: RunRecord, words: Words) -> list[Node]:
 def _call(place: int, call: ModelCall, record: RunRecord, words: Words) -> Node:
     model = words("built-in") if call.built_in else call.model
     name = node_text(call.node, record.workflow, words)
-    facts = [words("round {n}", n=call.round), name, duration_text(call.duration_ms)]
+    facts = [round_text(call.round, words), name, duration_text(call.duration_ms)]
     facts += [words("from cache")] if call.cached else []
     facts += [words("attempt {n}", n=call.attempt)] if call.attempt > 1 else []
     marks = [chip("fault", f"✗ {call.error}")] if call.error else []

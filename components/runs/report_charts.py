@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
-from types import MappingProxyType
 
 from components.ask.timeline import Span, spans
 from components.common.i18n import Words
 from components.common.markup import Node, node
-from components.common.phrases import node_text, outcome_text
+from components.common.outcomes import end_mark, outcome_text
+from components.common.phrases import node_text
 from components.labels import SPAN_NAMES
 from components.picture.drawing import fit
 from engine.model.values import AnswerNote, Outcome, RunRecord
@@ -19,9 +18,6 @@ _WIDTH, _LEFT, _RIGHT, _TOP = 920.0, 96.0, 16.0, 12.0
 _VISIT, _CALL, _GAP = 18.0, 8.0, 12.0
 _TICKS = 6
 _CELL_W, _CELL_H = 46.0, 26.0
-_SIGNS: Mapping[str, str] = MappingProxyType(
-    {"answered": "✓", "answered_forced": "!", "answered_unverified": "!", "abstained": "–", "fallback": "–"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +204,7 @@ def _sign(end: End) -> str:
     """So that no colour stands alone."""
     if end.amber:
         return "!"
-    return _SIGNS.get(end.outcome, "✗") if end.outcome else "?"
+    return end_mark(end.outcome).glyph if end.outcome else "?"
 
 
 def _row_y(drawn: ReportMap, row: int) -> float:

@@ -11,7 +11,8 @@ import streamlit as st
 from components.ask.what_if_text import setting_name, value_text
 from components.common.i18n import Words
 from components.common.markup import nothing, script
-from components.common.phrases import duration_text, outcome_text, workflow_text
+from components.common.outcomes import end_mark, outcome_text
+from components.common.phrases import duration_text, workflow_text
 from components.common.run_settings import option_names, roles_of
 from engine.flow import workflow
 from engine.messages import N_, NC_
@@ -32,25 +33,6 @@ _BADGE_TIP = {
 
 Press = Literal["open", "pin", "unpin", "untag"]
 
-_SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
-    None: ("●", "accent"),
-    "answered": ("✓", "pass"),
-    "answered_forced": ("!", "warn"),
-    "answered_unverified": ("?", "warn"),
-    "abstained": ("∅", "grey"),
-    "fallback": ("–", "grey"),
-    "cancelled": ("■", "grey"),
-    "failed": ("✗", "fault"),
-    "interrupted": ("✗", "fault"),
-    "unanswered": ("–", "grey"),
-}
-"""Sign before the word, and look of the chip, of every outcome; None while the run is in progress."""
-_NOTED: Mapping[AnswerNote, tuple[str, str]] = {
-    "cannot_tell": ("–", "grey"),
-    "uncited": ("!", "warn"),
-    "unsupported": ("!", "warn"),
-}
-"""The same where something has to be said of the answer."""
 _LABELS = {
     "question": N_("Question"),
     "outcome": N_("Outcome"),
@@ -159,17 +141,17 @@ def run_list(
 
 def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
     """Build the row of a run for the browser; every value is text or a number, all words are rendered."""
-    sign, look = _NOTED.get(item.answer_note, _SIGNS[item.outcome])
+    mark = end_mark(item.outcome, item.answer_note)
     return {
         "id": item.id,
         "href": f"{base}/?run={item.id}",
         "question": item.question if item.question.strip() else words("(question cannot be read)"),
         "settings": item.settings,
-        "outcome": f"{sign} {outcome_text(item.outcome, words, item.answer_note)}",
+        "outcome": f"{mark.glyph} {outcome_text(item.outcome, words, item.answer_note)}",
         "outcome_tip": words("The program ended while this run went on; everything it had by then is kept.")
         if item.outcome == "interrupted"
         else "",
-        "look": look,
+        "look": mark.tone,
         "rounds": _rounds(item),
         "rounds_tip": words.count("1 rewrite", "{n} rewrites", item.rewrites),
         "calls": "–" if item.damaged else str(item.calls),

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from components.common.i18n import Words
+from components.common.outcomes import round_text
 from components.labels import STRATEGY_NAMES
 from engine.messages import NC_
 from engine.model.values import RunRecord
-
-
-def round_name(rewrites: int, words: Words) -> str:
-    """The name of a round by how many rewrites came before it."""
-    return words("rewrite {n}", n=rewrites) if rewrites else words(NC_("round", "as asked"))
 
 
 def round_names(record: RunRecord, words: Words) -> dict[int, str]:
@@ -19,6 +15,6 @@ def round_names(record: RunRecord, words: Words) -> dict[int, str]:
     names = {}
     for current in record.rounds:
         rewrites = sum(not item.initial and item.round < current.index for item in record.rewrites)
-        name = words(NC_("round", "first search")) if begun and not rewrites else round_name(rewrites, words)
+        name = words(NC_("round", "first search")) if begun and not rewrites else round_text(rewrites, words)
         names[current.index] = f"{name} · {words(STRATEGY_NAMES[current.strategy])}" if current.strategy else name
     return names

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from components.common.i18n import Words
-from components.common.phrases import outcome_text
+from components.common.outcomes import NOTES, OUTCOMES, end_mark, outcome_text
 from components.tune.figures import AFTER, BEFORE
 from components.tune.vega import ACCENT, GREY, LEGEND_BELOW, draw_chart, layer, number, text
 from components.tune.vega import count as counted
@@ -18,20 +18,6 @@ from engine.model.values import AnswerNote, Outcome
 
 _SIDES = ((BEFORE, N_("before")), (AFTER, N_("after")))
 _BAR = {"type": "bar", "cornerRadius": 3}
-_OUTCOMES: dict[Outcome | None, str] = {
-    "answered": "#0d9488",
-    "answered_forced": "#e0a53f",
-    "answered_unverified": "#b45309",
-    "abstained": "#7b8494",
-    "fallback": "#6366f1",
-    "cancelled": "#a3a3a3",
-    "failed": "#dc2626",
-    "interrupted": "#b91c1c",
-    "unanswered": "#94a3b8",
-    None: "#d5d9e2",
-}
-_NOTED: dict[AnswerNote, str] = {"cannot_tell": "#a8b0bd", "uncited": "#f2c94c", "unsupported": "#d97706"}
-"""Of answers that something is to be said of, however the run ended."""
 
 
 def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
@@ -71,12 +57,11 @@ def outcome_rows(evaluation: Evaluation, words: Words) -> list[dict[str, str | i
 
 def _labels(words: Words) -> dict[str, str]:
     """Every label with its colour, from the best end to what is not known."""
-    noted = ((outcome, note) for outcome in _OUTCOMES if outcome in ANSWERED for note in _NOTED)
-    return {
-        **{outcome_label(outcome, words): colour for outcome, colour in _OUTCOMES.items() if outcome in ANSWERED},
-        **{outcome_label(outcome, words, note): _NOTED[note] for outcome, note in noted},
-        **{outcome_label(outcome, words): colour for outcome, colour in _OUTCOMES.items() if outcome not in ANSWERED},
-    }
+    answered = [outcome for outcome in OUTCOMES if outcome in ANSWERED]
+    ends: list[tuple[Outcome | None, AnswerNote]] = [(outcome, "") for outcome in answered]
+    ends += [(outcome, note) for outcome in answered for note in NOTES]
+    ends += [(outcome, "") for outcome in OUTCOMES if outcome not in ANSWERED] + [(None, "")]
+    return {outcome_label(outcome, words, note): end_mark(outcome, note).colour for outcome, note in ends}
 
 
 def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from components.common.controls import table_csv
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node, table
-from components.common.phrases import outcome_text
+from components.common.outcomes import outcome_text, round_text
 from components.labels import VERDICTS
 from components.tune.figures import p_text
 from engine.evaluation.question_changes import ChangeVerdict, QuestionChange, QuestionChanges, Side
@@ -155,7 +155,7 @@ def side_text(side: Side, words: Words) -> str:
     if not side.known or side.outcome is None:
         return words("would need calls")
     ended = outcome_text(side.outcome, words, side.answer_note)
-    return words("{outcome}, round {round}", outcome=ended, round=side.round or 0)
+    return f"{ended} · {round_text(side.round or 0, words)}"
 
 
 def change_text(change: QuestionChange, words: Words) -> str:

@@ -11,7 +11,8 @@ from components.common.graph_picture import evidence_picture
 from components.common.graph_view import ShownPassage, graph_view, type_text, wanted_passages
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, fold, node
-from components.common.phrases import place_text, probability_text
+from components.common.outcomes import round_text
+from components.common.phrases import begun, place_text, probability_text
 from components.common.report_context import titled_table
 from components.common.workflow_view import Fact, ReadPassages, WorkflowView
 from components.labels import COMPLEXITIES, choices_of
@@ -248,7 +249,7 @@ def _round(searched: list[Round], words: Words, key: str) -> Round:
         list(by_index),
         default=searched[-1].index,
         required=True,
-        format_func=lambda index: words("Round {n}", n=index),
+        format_func=lambda index: begun(round_text(index, words)),
         key=f"{key}_round",
         label_visibility="collapsed",
     )
@@ -368,7 +369,9 @@ def _rounds(record: RunRecord, words: Words) -> list[Node]:
     for current in record.rounds:
         if current.graph is not None:
             mode = words(choices_of("mode")[current.graph.mode])
-            drawn.append(node("h3", "", words("Round {n} · mode {mode}", n=current.index, mode=mode)))
+            drawn.append(
+                node("h3", "", words("{round} · mode {mode}", round=begun(round_text(current.index, words)), mode=mode))
+            )
             drawn += _evidence(current.graph, words)
     return drawn
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
-from components.common.phrases import moved_text, probability_text
+from components.common.outcomes import round_text
+from components.common.phrases import begun, moved_text, probability_text
 from components.labels import GRADE_NAMES, SOURCE_KIND_NAMES
 from components.workflows.scores import grade_look, score_text
 from engine.messages import N_
@@ -95,7 +96,7 @@ def _compared(record: RunRecord, options: QualityOptions, words: Words) -> Node:
     for item in record.rounds:
         check = item.quality
         cells: list[tuple[str, list[Node | str]]] = [
-            ("round", [node("strong", "num", f"r{item.index}")]),
+            ("round", [node("strong", "num", round_text(item.index, words))]),
             ("query", [item.query]),
             ("score", _small_bar(check.score, check.grade, options, words) if check else ["–"]),
             ("top3", _small_bar(check.top3, check.top3_grade, options, words) if check else ["–"]),
@@ -126,7 +127,7 @@ def _change(former: QualityCheck | None, check: QualityCheck | None) -> Node | s
 def _round_card(current: Round, record: RunRecord, options: QualityOptions, words: Words) -> Node:
     check = current.quality
     head = [
-        node("strong", "heading", words("Round {n}", n=current.index)),
+        node("strong", "heading", begun(round_text(current.index, words))),
         node("span", "muted", current.query),
     ]
     parts = [_routing(current, current.routing, words)] if current.routing else []

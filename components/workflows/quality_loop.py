@@ -10,7 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from components.ask.presenter_sentences import joined, why_no_rewrite
 from components.common.i18n import Words
 from components.common.markup import Node, chip
-from components.common.phrases import probability_text, reason_text
+from components.common.outcomes import reason_text
+from components.common.phrases import probability_text
 from components.common.workflow_view import Fact, Machine, WorkflowView
 from components.labels import GRADE_NAMES, UNREADABLE_GRADER
 from components.picture.facts import cost_of, executions, judging, reused_text, time_of, unfinished

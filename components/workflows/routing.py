@@ -5,7 +5,8 @@ from __future__ import annotations
 from components.ask.answer_marks import standing_draft
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
-from components.common.phrases import place_text, probability_text, reason_text
+from components.common.outcomes import reason_text, round_text
+from components.common.phrases import place_text, probability_text
 from components.labels import STRATEGY_NAMES, WEB_PASSAGE
 from components.workflows.drafts import draft_body
 from engine.messages import N_, NC_
@@ -149,7 +150,7 @@ def _step(
         facts.append(node("span", "muted", _why(tried, words)))
     if searched is not None and searched.candidates:
         counts = {"found": len(searched.candidates), "kept": len(searched.kept), "passed": passed}
-        where = words("round {n}", n=searched.index)
+        where = round_text(searched.index, words)
         facts.append(
             node(
                 "span", "muted small num", f"{where} · {words('{found} found, {kept} kept, {passed} passed', **counts)}"

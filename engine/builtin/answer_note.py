@@ -11,10 +11,9 @@ from engine.builtin.direct import direct_answer
 from engine.builtin.markers import without_markers
 from engine.builtin.table_work import Worked, worked_out
 from engine.model.language import language_of
-from engine.model.values import AnswerNote, Outcome, RunRecord, UnsupportedSentence
+from engine.model.values import ANSWERED, AnswerNote, Outcome, RunRecord, UnsupportedSentence
 from engine.roles import DirectRequest
 
-_ANSWERED: tuple[Outcome, ...] = ("answered", "answered_forced", "answered_unverified")
 _ABOUT_SOURCES = re.compile(
     r"\b(?:passages?|sources?|documents?|texts?|context|information|evidence|articles?)\b"
     r"|资料|片段|段落|文中|文本|文档|文章|材料|来源|上下文|信息|内容",
@@ -45,7 +44,7 @@ def noted(record: RunRecord, outcome: Outcome | None = None) -> RunRecord:
     way to cite is not known.
     """
     outcome = outcome or record.outcome
-    if record.unsupported_sentences is not None or record.origin is not None or outcome not in _ANSWERED:
+    if record.unsupported_sentences is not None or record.origin is not None or outcome not in ANSWERED:
         return record
     given = given_of(record)
     if given is None or not record.answer.strip():

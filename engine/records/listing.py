@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from engine.database.base import Database, among, clean
 from engine.database.tables import EVENTS, PARTIAL_ANSWERS, RUNS, TAGS
 from engine.model.events import Event, ModelCalled, Prepared, Rewritten, RunFinished, RunStarted
-from engine.model.values import AnswerNote, Outcome, RunId, counted
+from engine.model.values import ANSWERED, AnswerNote, Outcome, RunId, counted
 from engine.people import LOCAL, Person
 from engine.records.tagging import tags_of
 
@@ -35,7 +35,6 @@ INTERRUPTED: Outcome = "interrupted"
 _SHORTEST_ID = 6
 """Fewer letters are taken for a word of the question alone: half of the short ones begin some id."""
 
-_CHECKED: tuple[Outcome, ...] = ("answered", "answered_forced", "answered_unverified")
 _EQUAL = ("outcome", "workflow", "collection", "author")
 _OUTCOMES = frozenset((None, *get_args(Outcome)))
 _SHOWN = ("id", "question", "workflow", "collection", "started_at")
@@ -198,7 +197,7 @@ def stored(
 
 
 def _note(item: RunSummary, notes: Mapping[RunId, AnswerNote], unchecked: Callable[[RunId], AnswerNote]) -> AnswerNote:
-    if item.id in notes or item.outcome not in _CHECKED:
+    if item.id in notes or item.outcome not in ANSWERED:
         return notes.get(item.id, "")
     return unchecked(item.id)
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from engine.flow import workflow
 from engine.model.config import RunConfig
-from engine.model.values import AnswerNote, Outcome, PassageId, RunRecord
+from engine.model.values import ANSWERED, AnswerNote, Outcome, PassageId, RunRecord
 from engine.replay import what_if
 from engine.replay.admitted import Admitted
 from engine.replay.grid import paths
 from engine.replay.lines import GATES, as_set, line, nearest, numbers_of, share_of
 from engine.replay.masks import BoolArray, IntArray
 from engine.replay.settings import OUTCOMES, STATES, Column, Paths, SettingsGrid
-from engine.replay.table import ANSWERED, RunTable, run_table
+from engine.replay.table import RunTable, run_table
 from engine.replay.values import State
 
 _ANSWERED = OUTCOMES.index("answered")

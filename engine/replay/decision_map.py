@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from engine.model.config import PARAMETERS, RunConfig
-from engine.model.values import AnswerNote, Outcome, Reason, RunRecord
+from engine.model.values import ANSWERED, AnswerNote, Outcome, Reason, RunRecord
 from engine.replay import what_if
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of, round_value
 from engine.replay.masks import BoolArray, IntArray, any_of, column
 from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
-from engine.replay.table import ANSWERED, RunTable, run_table
+from engine.replay.table import RunTable, run_table
 from engine.replay.values import State
 
 _PASSED = REASONS.index("passed")

@@ -12,9 +12,9 @@ from engine.flow.context import Retrieval, RunClock
 from engine.model.config import RoleName, RunConfig
 from engine.model.events import ContextAssembled
 from engine.model.values import (
+    ANSWERED,
     BY_HAND,
     Context,
-    Outcome,
     Passage,
     PassageId,
     Rewrite,
@@ -32,7 +32,6 @@ from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
 from engine.version import __version__
 
-ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 NO_LIMIT = 10**12
 """Tokens: what the budget cuts does not change what the generator is offered."""
 YES = Verdict(True, 1.0, "")

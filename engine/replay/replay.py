@@ -13,13 +13,12 @@ from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import gated, passed_together
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
-from engine.model.values import AnswerNote, Decision, Outcome, Reason, Round, RunRecord, Verdict
+from engine.model.values import ANSWERED, AnswerNote, Decision, Outcome, Reason, Round, RunRecord, Verdict
 from engine.replay.admitted import admitted
 from engine.replay.cost import unanswered
 from engine.replay.course import Driver, End, ReplayPath, Unrecorded, decisions_of, follow, picture_of
 from engine.replay.frozen import FrozenRounds
 from engine.replay.recorded import (
-    ANSWERED,
     NO,
     UNREADABLE,
     YES,

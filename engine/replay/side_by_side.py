@@ -8,9 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from engine.model.config import USUAL, WorkflowName
-from engine.model.values import Outcome, PassageId, RunRecord
-
-_ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
+from engine.model.values import ANSWERED, PassageId, RunRecord
 
 Enough = Literal["enough", "others_cite_more", "others_answered", "only_it", "nobody", "no_baseline", "alone"]
 """``enough``: it answered, and no other loop cites a source passage that it lacks; ``others_cite_more``: it answered,
@@ -74,11 +72,11 @@ def _lane(record: RunRecord, base: RunRecord | None) -> Lane:
     compared = base is not None and base is not record and not record.active and not base.active
     return Lane(
         record=record,
-        answered=record.outcome in _ANSWERED,
+        answered=record.outcome in ANSWERED,
         cited=tuple(dict.fromkeys(citation.passage_id for citation in record.citations)),
         searches=sum(item.searched for item in record.rounds),
         rewrites=sum(not item.failed for item in record.rewrites),
-        answers=max(len(record.drafts), int(bool(record.answer) and record.outcome in _ANSWERED)),
+        answers=max(len(record.drafts), int(bool(record.answer) and record.outcome in ANSWERED)),
         times_slower=record.duration_ms / base.duration_ms if compared and base and base.duration_ms else None,
         extra_calls=record.calls - base.calls if compared and base else None,
     )

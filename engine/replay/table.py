@@ -14,14 +14,12 @@ from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.decide import kept_passages
 from engine.model.language import normalised_query
-from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict
+from engine.model.values import ANSWERED, Content, PassageId, Reason, Round, RunId, RunRecord, Verdict
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import cost_model
 from engine.replay.masks import FloatArray, IntArray, Words, by_level, mask_of, places, words_for, words_of
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles.rewrite_input import failed_passages, rewrite_request
-
-ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 
 
 @dataclass(frozen=True, slots=True)

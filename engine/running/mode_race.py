@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
 from engine.model.config import Mode
-from engine.model.values import Candidate, Outcome, Passage, PassageId, RunRecord
+from engine.model.values import ANSWERED, Candidate, Outcome, Passage, PassageId, RunRecord
 from engine.model.values.graphs import ModeNote, RetrievalList
 
 MODES: tuple[Mode, ...] = get_args(Mode)
-_ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 _CUT_SHORT: frozenset[Outcome | None] = frozenset({"cancelled", "failed", "interrupted"})
 _GRAPH: frozenset[RetrievalList] = frozenset({"local", "global"})
 
@@ -113,7 +112,7 @@ def _lane(record: RunRecord) -> ModeLane:
     return ModeLane(
         record=record,
         mode=record.config.mode,
-        answered=record.outcome in _ANSWERED,
+        answered=record.outcome in ANSWERED,
         skipped=not record.active and not record.rounds and record.outcome not in _CUT_SHORT,
         kept=kept,
         passed=frozenset(name for name, verdict in verdicts.items() if name in kept and verdict.passes(bar)),

@@ -12,7 +12,7 @@ from components.common.controls import uploader_words
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
-from components.common.phrases import outcome_text
+from components.common.outcomes import outcome_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_

@@ -40,7 +40,7 @@ def test_an_answer_on_low_quality_says_the_score_and_why_no_further_round_was_ma
             "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
             score="0.58",
             bar="0.60",
-            why=EN("rewrites used up"),
+            why=EN("no rewrite left"),
         )
     ]
     assert chips_of(record) == ["quality 0.58 · low"]
@@ -72,14 +72,14 @@ def test_corrections_that_are_used_up_are_said_with_how_many_answers_there_were(
 def test_a_passed_answer_on_passages_that_never_met_the_gate_says_so() -> None:
     record = replace(answers_record(), outcome="answered_forced", reason="max_rewrites")
     assert answer_notes(record, EN) == [
-        EN("The evaluator passed this answer, but the passages never met the gate: {why}.", why=EN("rewrites used up"))
+        EN("The evaluator passed this answer, but the passages never met the gate: {why}.", why=EN("no rewrite left"))
     ]
 
 
 def test_any_other_reason_is_said_in_words() -> None:
     record = replace(answers_record(drafts=2), reason="grader_unavailable")
     assert answer_notes(record, EN) == [
-        EN("This answer did not pass in full: {why}.", why=EN("the grader could not be reached"))
+        EN("This answer did not pass in full: {why}.", why=EN("the grader cannot be reached"))
     ]
 
 

@@ -65,7 +65,7 @@ def test_the_first_sentence_says_where_the_paths_part_and_in_what(language: UiLa
     said = parting_text(difference(a, b), words)
     routes = {"a": words("Rewrite"), "b": words("Generate")}
     assert words("A continues to {a}, B to {b}", **routes) in said
-    assert ("round 0" if language == "en" else "第 0 轮") in said
+    assert ("as asked" if language == "en" else "原问题") in said
     assert words("the paths part here") in text(a, b, language)
 
 
@@ -106,7 +106,7 @@ def test_a_lost_passage_shows_what_either_run_made_of_it() -> None:
     narrow = replace(sample_record(replace(CONFIG, similarity_threshold=0.45)), id=RunId("r-narrow"))
     drawn = text(sample_record(), narrow)
     assert EN("− lost") in drawn
-    assert EN("dropped: threshold") in drawn
+    assert EN("dropped: similarity") in drawn
     assert "Min. similarity" in drawn
     assert "0.30" in drawn and "0.45" in drawn
 

@@ -43,7 +43,7 @@ def inline(test: AppTest) -> list[str]:
     return [json.dumps(json.loads(item.proto.json), ensure_ascii=False) for item in test.get("bidi_component")]
 
 
-@pytest.mark.parametrize(("language", "outcome"), [("en", "Answered"), ("zh", "已回答")])
+@pytest.mark.parametrize(("language", "outcome"), [("en", "Answered"), ("zh", "已作答")])
 def test_the_evidence_part_draws_in_both_languages(language: str, outcome: str) -> None:
     """SC-12"""
     test = drawn(language)

@@ -8,18 +8,14 @@ from typing import get_args
 import pytest
 
 from components.ask.notes import gate_cost_text
-from components.ask.passages import GATES
 from components.common.i18n import English, words_for
+from components.common.outcomes import GATES, OUTCOMES, REASONS, outcome_text, reason_text
 from components.common.phrases import (
-    OUTCOMES,
-    REASONS,
     WANTED,
     decision_text,
     duration_text,
     inequality_text,
-    outcome_text,
     probability_text,
-    reason_text,
     verdict_reason,
 )
 from engine.messages import NC_
@@ -76,9 +72,9 @@ DECISION = Decision(
 def test_a_decision_is_printed_with_its_inequality_in_either_language() -> None:
     """SC-04: the inequality as operands, rendered per language."""
     assert (
-        decision_text(DECISION, "self_corrective", EN) == "round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → Rewrite"
+        decision_text(DECISION, "self_corrective", EN) == "as asked: pass rate 0.40 < 0.60 and rewrites 0 < 3 → Rewrite"
     )
-    assert decision_text(DECISION, "self_corrective", ZH) == "第 0 轮：通过率 0.40 < 0.60，且重写次数 0 < 3 → 重写"
+    assert decision_text(DECISION, "self_corrective", ZH) == "原问题：通过率 0.40 < 0.60，且重写次数 0 < 3 → 重写"
 
 
 def test_an_inequality_never_prints_equal_sides_as_different() -> None:
@@ -100,7 +96,7 @@ def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_a
 
 
 def test_outcomes_and_reasons_are_worded_and_an_unknown_reason_is_shown_as_it_is() -> None:
-    assert (outcome_text("abstained", EN), outcome_text(None, ZH)) == ("Abstained", "运行中")
+    assert (outcome_text("abstained", EN), outcome_text(None, ZH)) == ("Refused", "运行中")
     assert (reason_text("deadline", ZH), reason_text("WB401", ZH)) == ("时间用完", "WB401")
 
 

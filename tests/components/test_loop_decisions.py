@@ -11,7 +11,8 @@ from components.ask.decisions import followed_text
 from components.ask.figures import figures_of
 from components.ask.timeline import spans
 from components.common.i18n import Words, words_for
-from components.common.phrases import inequality_text, node_text, reason_text
+from components.common.outcomes import reason_text
+from components.common.phrases import inequality_text, node_text
 from components.common.workflow_view import view_of
 from engine.model.config import RunConfig, WorkflowName
 from engine.model.events import fold_all
@@ -127,7 +128,7 @@ def test_the_figures_say_score_grade_and_suggestions() -> None:
     # One value a round of passages, no matter what else was decided about.
     assert "→" not in passed.value
     outcome, *_ = figures_of(record("dual: corrections used up"), EN)
-    assert outcome.note == "after 2 rewrites · corrections used up"
+    assert outcome.note == "after 2 rewrites · no correction left"
 
 
 @pytest.mark.parametrize("name", RUNS)

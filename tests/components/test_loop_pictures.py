@@ -20,7 +20,7 @@ from engine.flow import workflow
 from engine.flow.graph import END
 from engine.model.config import WorkflowName
 from engine.model.events import Event, fold_all
-from engine.model.values import Outcome, Quantity, RunRecord, SourceKind, Strategy
+from engine.model.values import Quantity, RunRecord, SourceKind, Strategy
 from tests.components.loop_events import RUNS, drawn
 from tests.components.test_workflow_layout import flaws
 
@@ -131,7 +131,6 @@ def test_every_code_and_node_has_words() -> None:
     keys = [
         *(f"quantity_{code}" for code in get_args(Quantity)),
         *(f"short_{code}" for code in get_args(Quantity)),
-        *(f"outcome_{code}" for code in get_args(Outcome)),
         *(f"kind_{code}" for code in get_args(SourceKind)),
         *(f"strategy_{code}" for code in get_args(Strategy)),
     ]

@@ -136,7 +136,7 @@ def test_the_routing_says_kinds_shares_reason_and_what_the_collection_lacks() ->
 
 def test_rounds_are_compared_with_the_change_of_the_score() -> None:
     table = found(quality_record(), "table", "rounds")[0].text
-    assert "r0" in table and "0.16 low" in table and "0.58 medium" in table and "▲ 0.43" in table
+    assert "as asked" in table and "0.16 low" in table and "0.58 medium" in table and "▲ 0.43" in table
 
 
 def test_a_round_that_is_not_checked_yet_says_what_follows() -> None:

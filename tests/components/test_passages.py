@@ -39,11 +39,11 @@ def steps(row: dict[str, Any]) -> str:
 def test_a_life_line_reads_from_first_sight_to_marker() -> None:
     """SC-12: per-passage details, where each one went."""
     drawn = rows()
-    assert steps(drawn["symptoms"]) == "r1 #1 → ✓ → kept → 1"
-    assert steps(drawn["thirst"]) == "r0 #1 → ✓, r1 #2 → reused → kept → 2"
-    assert steps(drawn["history"]) == "r0 #2 → ✗, r1 #5 → reused"
-    assert steps(drawn["hostile"]) == "r0 #3 → ?"
-    assert steps(drawn["log"]) == "r0 #5 → dropped: threshold, r1 #6 → dropped: top-k"
+    assert steps(drawn["symptoms"]) == "rewrite 1 · #1 → ✓ → kept → 1"
+    assert steps(drawn["thirst"]) == "as asked · #1 → ✓, rewrite 1 · #2 → reused → kept → 2"
+    assert steps(drawn["history"]) == "as asked · #2 → ✗, rewrite 1 · #5 → reused"
+    assert steps(drawn["hostile"]) == "as asked · #3 → ?"
+    assert steps(drawn["log"]) == "as asked · #5 → dropped: similarity, rewrite 1 · #6 → dropped: top-k"
 
 
 def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:
@@ -52,7 +52,7 @@ def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:
     assert drawn["log"]["reason"] == "0.28 < 0.30, missed by 0.02"
     assert drawn["sugar"]["reason"] == "rank 7 > top-k 5; similarity 0.22"
     assert drawn["log"]["dropped"]
-    assert drawn["log"]["chip"]["text"] == "below threshold"
+    assert drawn["log"]["chip"]["text"] == "dropped: similarity"
 
 
 def test_a_narrow_miss_is_printed_with_digits_that_keep_it_true() -> None:
@@ -161,8 +161,8 @@ def test_a_fused_passage_says_its_rank_in_each_list_its_fused_rank_and_its_place
     row = passage_row(lines[PassageId("v1")], record.config, (), EN)
     assert (row["kind"], row["kind_text"]) == ("vector", "knowledge base")
     texts = [step["text"] for step in row["steps"]]
-    assert texts[:4] == ["r0 knowledge base #1", "fused #1", "✓", "reranked #1 · P 0.45"]
-    assert texts[4] == "r1 knowledge base #1 + entities and relations #2"
+    assert texts[:4] == ["as asked · knowledge base #1", "fused #1", "✓", "reranked #1 · P 0.45"]
+    assert texts[4] == "rewrite 1 · knowledge base #1 + entities and relations #2"
     assert row["steps"][4]["joint"] == "\n", "a round of several lists begins on a line of its own"
     assert passage_row(lines[PassageId("t1")], record.config, (), ZH)["kind_text"] == "历史记录"
 
@@ -191,9 +191,9 @@ def _ranked(search: SearchMethod, vector: int | None, text: int | None) -> tuple
 @pytest.mark.parametrize(
     ("vector", "text", "shown", "line"),
     [
-        (3, 1, "meaning #3 · words #1 (BM25 7.2)", "r0 meaning #3 + words #1"),
-        (None, 1, "meaning – · words #1 (BM25 7.2)", "r0 words #1"),
-        (3, None, "meaning #3 · words –", "r0 meaning #3"),
+        (3, 1, "meaning #3 · words #1 (BM25 7.2)", "as asked · meaning #3 + words #1"),
+        (None, 1, "meaning – · words #1 (BM25 7.2)", "as asked · words #1"),
+        (3, None, "meaning #3 · words –", "as asked · meaning #3"),
     ],
 )
 def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not(
@@ -211,7 +211,7 @@ def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not
 def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() -> None:
     found, record = _ranked("full_text", None, 1)
     row = passage_row(found, record.config, (), ZH)
-    assert (row["ranks"], steps(row)) == ("词语 #1（BM25 7.2）", "r0 #1 → 未判定")
+    assert (row["ranks"], steps(row)) == ("词语 #1（BM25 7.2）", "原问题 · #1 → 未判定")
     found, record = _ranked("vector", None, None)
     row = passage_row(found, record.config, (), EN)
     assert (row["ranks"], row["ranks_tip"], row["seen"][0]["ranks"]) == ("", "", "")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
-from components.common.phrases import OUTCOMES
+from components.common.outcomes import outcome_text
 from components.common.workflow_view import view_of
 from components.runs.report import html_of, report_html, safe_text
 from components.runs.report_charts import ReportMap
@@ -190,7 +190,7 @@ Broken = Literal["failed", "cancelled", "interrupted", "fallback", "abstained"]
 def test_a_run_that_went_wrong_is_shown_as_far_as_it_came(outcome: Broken) -> None:
     run = fold_all(recorded_run(1, outcome))
     read = assert_only_ours(report_html(run, LOOP, EN))
-    assert EN(OUTCOMES[run.outcome or "running"]) in read.text
+    assert outcome_text(run.outcome, EN) in read.text
     if run.error is not None:
         assert run.error.fact in read.text
 

@@ -62,7 +62,7 @@ def test_a_round_in_which_nothing_passed_says_nothing(record: RunRecord) -> None
     assert set_verdicts(replace(record, rounds=(replace(record.rounds[0], verdicts={}),))) == {}
 
 
-@pytest.mark.parametrize(("language", "asked"), [("en", "Round 0"), ("zh", "第 0 轮")])
+@pytest.mark.parametrize(("language", "asked"), [("en", "As asked"), ("zh", "原问题")])
 def test_the_page_says_it_in_its_language(record: RunRecord, language: str, asked: str) -> None:
     said = SetVerdict((PassageId("x"),), "no", "Nothing at all.", grader="ollama:m")
     shown = drawn(replace(record, rounds=(replace(record.rounds[0], whole=said),)), language)

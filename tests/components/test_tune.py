@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.common.phrases import outcome_text
+from components.common.outcomes import outcome_text
 from components.common.run_link import run_link, settings_in_url
 from components.tune.bars import outcome_rows
 from components.tune.charts import Point, clicked, scale_of
@@ -151,11 +151,11 @@ def test_one_step_is_one_step() -> None:
 
 
 def test_a_side_says_how_it_ends_or_that_calls_would_tell() -> None:
-    assert side_text(Side(known=True, outcome="abstained", round=2), EN).endswith("round 2")
-    assert side_text(Side(known=True, outcome="abstained", round=2), ZH).endswith("第 2 轮")
+    assert side_text(Side(known=True, outcome="abstained", round=2), EN).endswith("Refused · rewrite 2")
+    assert side_text(Side(known=True, outcome="abstained", round=2), ZH).endswith("改写 2")
     doubted = Side(known=True, outcome="answered", answer_note="unsupported", round=1)
-    assert side_text(doubted, EN) == "Answered, not supported, round 1"
-    assert side_text(doubted, ZH).startswith("已回答，缺乏依据")
+    assert side_text(doubted, EN) == "Answered, not supported · rewrite 1"
+    assert side_text(doubted, ZH).startswith("已作答，缺乏依据")
     assert side_text(Side(known=False), EN) == "would need calls"
     assert side_text(Side(known=False), ZH) == "需要调用才知道"
 

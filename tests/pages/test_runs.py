@@ -290,8 +290,8 @@ def test_a_fork_says_where_it_comes_from() -> None:
     ("outcome", "note", "said"),
     [
         ("answered", "", "✓ Answered"),
-        ("answered", "uncited", "! Answered, uncited"),
-        ("answered_forced", "uncited", "! Answered below the bar, uncited"),
+        ("answered", "uncited", "! Answered, no source cited"),
+        ("answered_forced", "uncited", "! Answered below the bar, no source cited"),
         ("answered", "cannot_tell", "– Says it cannot tell"),
         ("answered", "unsupported", "! Answered, not supported"),
     ],

@@ -85,7 +85,7 @@ def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(engine: Engi
     app, question = opened(language="zh"), "妊娠期糖尿病怎么诊断？"
     record = engine.record(ask(app, engine, question))
     assert (record.question, record.outcome) == (question, "answered")
-    assert "已回答" in inline(app) and record.citations[0].source in inline(app)
+    assert "已作答" in inline(app) and record.citations[0].source in inline(app)
     assert picture(app)["active"] is False
     assert [item.label for item in app.tabs] == [
         ZH("Passages {n}", n=20),

@@ -104,6 +104,9 @@ Outcome = Literal[
     "unanswered",
 ]
 """``unanswered``: the imported trace of another program holds no answer."""
+ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
+COMPLETE: frozenset[Outcome | None] = ANSWERED | {"abstained", "fallback"}
+"""Outcomes of runs that came to their end by themselves."""
 BY_HAND = "by_hand"
 """Grader of a verdict that a reader set, and strategy of a rewrite that a reader wrote."""
 AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]

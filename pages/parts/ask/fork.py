@@ -10,9 +10,9 @@ import streamlit as st
 from components.ask.what_if_text import price_text
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, node
+from components.common.outcomes import branch_text, ended_text, round_text
 from components.common.phrases import (
     decision_text,
-    ended_text,
     fault_text,
     inequality_text,
     node_text,
@@ -28,7 +28,7 @@ from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.decide import kept_passages
 from engine.model.settings_difference import settings_difference
-from engine.model.values import Decision, Fault, Fork, Passage, PassageId, Round, RunRecord, Verdict, counted
+from engine.model.values import COMPLETE, Decision, Fault, Fork, Passage, PassageId, Round, RunRecord, Verdict, counted
 from engine.replay import CallsNeeded
 from engine.replay.difference import RoundPair, RunDifference, difference
 from engine.replay.fork import fork_price, takes_query, visit_of
@@ -36,7 +36,6 @@ from pages.parts.ask.what_if import tried
 from pages.parts.common.actions import run_action
 from pages.parts.common.rights import may
 
-_COMPLETE = ("answered", "answered_forced", "answered_unverified", "abstained", "fallback")
 _MOVES = {
     "gained": N_("Gained"),
     "lost": N_("Lost"),
@@ -89,7 +88,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     new_query = bool(query) and query != record.rounds[index].query
     free = price == CallsNeeded() and not new_query
     # An interrupted run can be continued as it is; the same again from a whole one would say nothing new.
-    idle = not changes and not wanted.verdicts and not new_query and free and record.outcome in _COMPLETE
+    idle = not changes and not wanted.verdicts and not new_query and free and record.outcome in COMPLETE
     with st.container(horizontal=True, vertical_alignment="center", key="fork_go_line"):
         pressed = st.button(
             words("Branch off here"), key="fork_go", type="primary", icon=":material/fork_right:", disabled=idle
@@ -126,14 +125,14 @@ def _where_from(engine: Engine, record: RunRecord, words: Words) -> None:
 def _round(record: RunRecord, words: Words) -> int:
     offered = [index for index in range(len(record.rounds)) if visit_of(record, index) == index]
     if len(offered) == 1:
-        plain_line(round_text(record, 0, words), words, key="fork_only_round")
+        plain_line(_round_choice(record, 0, words), words, key="fork_only_round")
         return 0
     chosen = st.selectbox(
         words("From which decision"),
         offered,
         # Where its what-if begins.
         index=offered.index(visit_of(record, record.fork.round)) if record.fork else 0,
-        format_func=lambda index: round_text(record, index, words),
+        format_func=lambda index: _round_choice(record, index, words),
         key=f"fork_round_{record.id}_{words.language}",
     )
     return int(chosen or 0)
@@ -182,13 +181,14 @@ def _go(engine: Engine, record: RunRecord, wanted: _Wanted) -> None:
     st.rerun()
 
 
-def round_text(record: RunRecord, index: int, words: Words) -> str:
+def _round_choice(record: RunRecord, index: int, words: Words) -> str:
     """One decision as a choice: round, inequality, where it went."""
     decision = next((item for item in record.decisions if item.round == index), None)
     if decision:
         return decision_text(decision, record.workflow, words)
     decides = workflow(record.workflow).gate
-    return words("round {n}: nothing decided yet" if decides else "round {n}", n=index)
+    where = round_text(index, words)
+    return words("{round}: nothing decided yet", round=where) if decides else where
 
 
 def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
@@ -248,9 +248,7 @@ def branch_note(
 
     ``found`` is the difference from the parent to the branch; None where the parent is gone.
     """
-    head = [
-        node("strong", "", words("Branched off run {run} at round {n}", run=fork.parent[:_SHOWN_RUN], n=fork.round))
-    ]
+    head = [node("strong", "", branch_text(fork, words))]
     if found is not None:
         head += [node("span", "grow"), button(words("Open that run"), "parent", "button quiet")]
     said = words(", ").join(changes)
@@ -351,7 +349,9 @@ def _parted(pair: RoundPair, record: RunRecord, words: Words) -> str:
         words("no such round") if current is None else _decided(decision, record, words)
         for current, decision in ((pair.a, pair.decision_a), (pair.b, pair.decision_b))
     ]
-    sentence = words("Parted at round {n}: “{was}” became “{now}”.", n=pair.index, was=said[0], now=said[1])
+    sentence = words(
+        "Parted ({round}): “{was}” became “{now}”.", round=round_text(pair.index, words), was=said[0], now=said[1]
+    )
     return sentence + words(" The decisions before it stayed.") if pair.index else sentence
 
 

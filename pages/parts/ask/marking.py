@@ -14,7 +14,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.known_right import known_right
 from engine.model.config import SearchMethod
-from engine.model.values import Passage, PassageId, RunRecord
+from engine.model.values import COMPLETE, Passage, PassageId, RunRecord
 from engine.roles import StoredPassage
 from pages.parts.common.actions import retry_box, run_action, say_fault
 from pages.parts.common.rights import may
@@ -23,13 +23,13 @@ Hit = Passage | StoredPassage
 
 _MOST = 12
 _LONGEST = 500
-_FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback")
 _YES, _BACK = "right:", "back:"
 
 
 def invitation(engine: Engine, record: RunRecord, words: Words) -> None:
     """Ask for the right passage where a run was forced or refused and it is not known."""
-    if not may("editor") or record.outcome not in _FELL_SHORT or known_right(engine, record) != (None, None):
+    fell_short = record.outcome in COMPLETE - {"answered"}
+    if not may("editor") or not fell_short or known_right(engine, record) != (None, None):
         return
     asked = [node("strong", "", words("Which passage should have answered? Mark it."))]
     if record.outcome in ("abstained", "fallback"):

@@ -10,7 +10,7 @@ import streamlit as st
 from components.ask.what_if_text import rich
 from components.common.i18n import Words
 from components.common.markup import Node, button, node
-from components.common.phrases import outcome_text
+from components.common.outcomes import outcome_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import NN_

@@ -13,7 +13,6 @@ from components.ask.slider_marks import MARKED, StableRange
 from components.ask.what_if_text import (
     BROKEN,
     BUILT_IN_CALLS,
-    COMPLETE,
     changes_text,
     consequence_text,
     differences_to,
@@ -25,15 +24,16 @@ from components.ask.what_if_text import (
 )
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, draw, node
+from components.common.outcomes import end_badge, outcome_text
 from components.common.panel import want_settings
-from components.common.phrases import begun, note_badge, outcome_text, place_text
+from components.common.phrases import begun, place_text
 from components.common.run_settings import differing
 from engine.engine import Engine
 from engine.evaluation.known_right import known_right
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, for_workflow, settings_of
-from engine.model.values import Passage, PassageId, RunId, RunRecord
+from engine.model.values import COMPLETE, Passage, PassageId, RunId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.decision_boundaries import Sweep
 from engine.replay.grid import at_once
@@ -275,7 +275,7 @@ def badges(found: WhatIf, words: Words) -> tuple[Node, ...]:
     """The honest state: never *known* where only the path is, never *path known* where a route is open, and never
     green where the answer would rest on what the run held back, or where something is to be said of it."""
     admits = admits_count(found.admits, words)
-    noted = (chip(*note_badge(found.answer_note, words)),) if found.answer_note else ()
+    noted = (chip(*end_badge(found.outcome, words, found.answer_note)),) if found.answer_note else ()
     harm = (*noted, chip("warn", words("! {what}", what=admits))) if admits else noted
     look = "grey" if harm else "pass"
     if found.state == "known":

@@ -11,9 +11,10 @@ import streamlit as st
 from components.ask.what_if_text import value_text
 from components.common.i18n import Words
 from components.common.markup import nothing, script
+from components.common.outcomes import end_text
 from components.common.panel import want_settings
-from components.common.phrases import noted_text, probability_text
-from components.labels import ENDS_AT_ROUND, VARIED_SETTINGS
+from components.common.phrases import probability_text
+from components.labels import VARIED_SETTINGS
 from engine.messages import N_, NC_
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import Origin, RunRecord
@@ -159,9 +160,7 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
     if look_of(cell) == "unknown":
         end = words("not known without calls")
     else:
-        parts = [noted_text(words(ENDS_AT_ROUND[str(cell.outcome)], round=cell.round), words, cell.answer_note)]
-        if cell.rewrites:
-            parts.append(words.count("{n} rewrite", "{n} rewrites", cell.rewrites))
+        parts = [end_text(cell.outcome, cell.rewrites or 0, words, cell.answer_note)]
         if cell.refused:
             parts.append(words("from passages that were refused"))
         if cell.state == "generation":

@@ -16,7 +16,8 @@ from components.common.controls import typed
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.life_lines import Fate, life_lines
-from components.common.phrases import ended_text, outcome_text, place_text, section_text
+from components.common.outcomes import ended_text, outcome_text
+from components.common.phrases import place_text, section_text
 from components.common.plotly_theme import themed
 from components.knowledge.draw import quiet
 from engine.api.process import get_engine

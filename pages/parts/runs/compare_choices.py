@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from components.common.i18n import Words
-from components.common.phrases import ended_text, outcome_text, workflow_text
+from components.common.outcomes import ended_text, outcome_text
+from components.common.phrases import workflow_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import USUAL

@@ -10,7 +10,8 @@ import streamlit as st
 from components.ask.what_if_text import collection_mark
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
-from components.common.phrases import duration_text, reason_text
+from components.common.outcomes import reason_text
+from components.common.phrases import duration_text
 from components.common.run_link import run_link
 from components.common.url_state import base_path
 from components.labels import choices_of

@@ -12,8 +12,9 @@ import streamlit as st
 from components.ask.what_if_text import collection_text
 from components.common.controls import download, listed, narrowing
 from components.common.i18n import Words
+from components.common.outcomes import outcome_text
 from components.common.panel import COLLECTION_NAME
-from components.common.phrases import outcome_text, workflow_text
+from components.common.phrases import workflow_text
 from components.common.url_state import base_path, put_into_url, take_from_url
 from components.labels import DEMO_NAMES
 from components.runs.run_list import RunLine, RunListEvent, distinguishing_settings, run_list

@@ -8,17 +8,11 @@ from typing import Literal
 
 import streamlit as st
 
-from components.ask.what_if_text import COMPLETE
 from components.common.controls import choice
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
-from components.common.phrases import (
-    duration_text,
-    inequality_text,
-    node_text,
-    reason_text,
-    workflow_text,
-)
+from components.common.outcomes import reason_text
+from components.common.phrases import duration_text, inequality_text, node_text, workflow_text
 from components.common.run_link import run_link
 from components.common.url_state import base_path
 from components.runs.lanes import (
@@ -37,7 +31,7 @@ from engine.engine import Engine
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RunConfig, WorkflowName
-from engine.model.values import Decision, Passage, PassageId, RunRecord
+from engine.model.values import COMPLETE, Decision, Passage, PassageId, RunRecord
 from engine.replay.side_by_side import Lane, SideBySide, side_by_side
 from engine.samples import sample_questions
 from pages.parts.common.following import opening

@@ -20,14 +20,14 @@ from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.known_right import known_right
 from engine.model.config import RunConfig
-from engine.model.values import RunRecord, Verdict
+from engine.model.values import ANSWERED, RunRecord, Verdict
 from engine.replay import what_if
 from engine.replay.decision_boundaries import Sweep, remedy
 from engine.replay.decision_map import decision_map
 from engine.replay.diagnosis import diagnose
 from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import pinned_effect
-from engine.replay.table import ANSWERED, run_table
+from engine.replay.table import run_table
 from engine.settings import Settings
 from pages.parts.ask.what_if import badges, card_nodes, line_parts
 from pages.parts.ask.what_if_map import look_of

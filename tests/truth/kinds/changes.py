@@ -9,8 +9,7 @@ from typing import Any
 
 from components.ask.notes import boundary_text
 from components.common.i18n import Words
-from components.common.phrases import outcome_text
-from engine.messages import NC_
+from components.common.outcomes import outcome_text
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
@@ -63,8 +62,8 @@ def _wrong(said: str, boundary: DecisionBoundary, record: RunRecord, words: Word
         yield "both values look alike"
     if there.outcome != boundary.outcome or not there.path_known:
         yield f"it would be {outcome_text(there.outcome, words)}"
-    if str(there.decisions[-1].round) not in numbers(told.split(words(NC_("what-if", ", ")))[0]):
-        yield f"it would end at round {there.decisions[-1].round}"
+    if not told.lower().startswith(outcome_text(there.outcome, words, there.answer_note).lower()):
+        yield "another end"
     rejected = _rejected(there, record)
     refused = len(re.findall(r"\(not relevant|（评为不相关", told))
     more = re.search(r"; and (\d+) more|；另有 (\d+) 个", told)

@@ -9,6 +9,7 @@ from components.ask.decisions import followed_text
 from components.ask.figures import figures_of
 from components.ask.rewrites import EFFECT_NAMES, history_nodes
 from components.common.i18n import Words
+from components.common.outcomes import round_text
 from components.picture.facts import facts_of
 from components.workflows.quality_chart import quality_nodes
 from engine.model.values import RunRecord
@@ -119,12 +120,14 @@ def _node_facts(record: RunRecord, words: Words) -> Iterator[Claim]:
         if not any(item.node == name for item in record.nodes):
             continue
         said = " / ".join(line[0] for line in facts_of(name, record, words, "passed"))
-        told = re.search(r"([+−±])(\d\.\d+) · r(-?\d+) → r(\d+)", said)
+        told = re.search(r"([+−±])(\d\.\d+) · (.+?) → (.+?) · ", f"{said} · ")
         if told is not None:
             values = scores(record) if record.workflow == "quality_loop" else rates(record)
+            rounds = {round_text(item.index, words): item.index for item in record.rounds}
             sign, size, before, after = told.groups()
-            wrong = list(_size_wrong(sign, size, values[int(before)], values[int(after)]))
-            yield Claim(said, (*wrong, *([] if int(after) == record.rewrites[-1].round + 1 else ["another rewrite"])))
+            wrong = list(_size_wrong(sign, size, values[rounds[before]], values[rounds[after]]))
+            newest = rounds[after] == record.rewrites[-1].round + 1
+            yield Claim(said, (*wrong, *([] if newest else ["another rewrite"])))
         elif re.search(r"[+−±]\d\.\d", said):
             yield Claim(said, ("it does not say between which rounds",))
 
