@@ -48,9 +48,8 @@ def own_tables(path: Path) -> list[int]:
     """Lines of tables, other than the one, that give three or more outcomes a text or a look."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
-    for item in ast.walk(tree):
-        keys = item.keys if isinstance(item, ast.Dict) else []
-        named = {key.value for key in keys if isinstance(key, ast.Constant)}
+    for item in (item for item in ast.walk(tree) if isinstance(item, ast.Dict)):
+        named = {key.value for key in item.keys if isinstance(key, ast.Constant)}
         if len(named & CODES) > 2:
             found.append(item.lineno)
     return found
