@@ -2,87 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from components.ask.answer_marks import answer_notes, direct_badge, standing_chips, writing_text
+from components.ask.answer_marks import answer_notes, basis_text, standing_chips, writing_text
 from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
-from components.common.outcomes import end_badge, round_text
+from components.common.outcomes import Tone, branch_text, end_mark, end_text
 from components.common.phrases import place_text
 from engine.flow import workflow
-from engine.model.values import ANSWERED, BY_HAND, CellCitation, Citation, PassageId, RunRecord
+from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
 
 
-def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
-    """Draw the answer with its badge, citations and sources; returns the passage whose citation was pressed.
+def answer_card(record: RunRecord, words: Words, *, key: str, below: Sequence[Node] = ()) -> PassageId | None:
+    """Draw the answer under how the run ended, with citations and sources; returns the passage of a pressed
+    citation.
 
     While the run is in progress, the card is where the browser writes the answer as it comes (``answer_live.js``).
+    ``below`` stands at its end.
     """
     if record.active:
-        nodes = [_head(record, words), _growing(record, words), node("div", "foot")]
+        nodes = [_head(record, words), _growing(record, words)]
     elif record.answer:
-        nodes = [_head(record, words), answer_body(record, words), *_footnotes(record, words), _foot(record, words)]
+        nodes = [_head(record, words), answer_body(record, words), *_footnotes(record, words), *_foot(record, words)]
     else:
         nodes = [_head(record, words), node("p", "muted", words("This run ended without an answer."))]
-    pressed = draw((node("section", "card answer", *nodes),), words, key=key)
-    return opened_passage(pressed)
+    card = node("section", "card answer", *nodes, *below, aria_label=words("Answer"), data_run=record.id)
+    return opened_passage(draw((card,), words, key=key))
 
 
-def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
-    """Look and words of the badge: how many of the passages given to it passed, or why none did."""
-    given = len(record.context.passages) if record.context else 0
-    unsearched = direct_badge(record, words)
-    if unsearched is not None:
-        return unsearched
-    if record.answer_note:
-        return end_badge(record.outcome, words, record.answer_note)
-    if record.origin is not None and record.context is None and record.outcome in ANSWERED:
-        return "grey", words("given passages not recorded")
-    match record.outcome:
-        case "answered" if refused := len(refused_given(record)):
-            return "warn", words.count("! rests on 1 refused passage", "! rests on {n} refused passages", refused)
-        case "answered":
-            return "pass", words.count("✓ 1 passage passed", "✓ {n} passages passed", given)
-        case "answered_forced":
-            return "warn", words.count(
-                "! below the bar · 1 passage passed", "! below the bar · {n} passages passed", given
-            )
-        case "answered_unverified":
-            return "fault", words("! not verified")
-        case "abstained":
-            return "grey", words("– abstained")
-        case "cancelled" | "failed" | "interrupted":
-            return "fault", words("✗ incomplete")
-        case "fallback" | "unanswered":
-            return "grey", words("– no answer")
-        case _:
-            return "accent", words("… writing")
+def headline(record: RunRecord, words: Words) -> tuple[Tone, str]:
+    """Tone and words of how a run ended: ``✓ Answered after 1 rewrite``; amber where a refused passage was given."""
+    mark = end_mark(record.outcome, record.answer_note)
+    rewrites = sum(not item.initial for item in record.rewrites)
+    said = end_text(record.outcome, rewrites, words, record.answer_note)
+    if mark.tone == "pass" and refused_given(record):
+        return "warn", f"! {said}"
+    return mark.tone, f"{mark.glyph} {said}"
 
 
 def _head(record: RunRecord, words: Words) -> Node:
-    look, text = answer_badge(record, words)
-    badge = [chip(look, text)] if record.answer or (record.active and record.context is not None) else []
     if record.active:
         which = writing_text(record, words)
-        badge = [chip("accent", which)] if which else badge
-    else:
-        badge += standing_chips(record, words)
-    by_hand = _passed_by_hand(record)
-    if by_hand:
-        badge.append(chip("warn", words.count("1 verdict set by hand", "{n} verdicts set by hand", by_hand)))
+        return node("div", "head", node("strong", "heading", words("Answer")), chip("accent", which) if which else "")
+    tone, said = headline(record, words)
+    chips = standing_chips(record, words)
+    if refused := len(refused_given(record)):
+        chips.append(chip("warn", words.count("uses 1 refused passage", "uses {n} refused passages", refused)))
+    if basis := basis_text(record, words):
+        chips.append(chip("grey", basis))
+    if by_hand := _passed_by_hand(record):
+        chips.append(chip("warn", words.count("1 verdict set by hand", "{n} verdicts set by hand", by_hand)))
     if record.origin is not None and record.answer:
-        badge.append(chip("grey", words("written by the other program")))
+        chips.append(chip("grey", words("written by the other program")))
     if record.fork is not None:
-        badge.append(
-            chip(
-                "grey",
-                words("branch, from {round}", round=round_text(record.fork.round, words)),
-                words("What was changed stands in the decision path."),
-            )
-        )
-    return node("div", "head", node("strong", "heading", words("Answer")), *badge)
+        chips.append(chip("grey", branch_text(record.fork, words)))
+    copy = [node("span", "grow"), copy_button(words, copied_text(record, words))] if record.answer else []
+    return node("div", "head", node("strong", f"outcome {tone}-ink", said), *chips, *copy)
 
 
 def _passed_by_hand(record: RunRecord) -> int:
@@ -153,65 +130,57 @@ def _cell(cell: CellCitation, words: Words) -> Node:
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:
     notes = answer_notes(record, words)
     if record.outcome == "answered_forced" and not notes:
-        notes.append(words("The gate was never met: this is the best that the passages which did pass allow."))
+        notes.append(words("Too few passages passed; this is the best that they allow."))
     if record.outcome == "answered_unverified" and record.rounds:
         notes.append(
             words(
-                "No passage passed the grader. The answer is based on unverified passages; check it yourself."
+                "No passage passed the grader: check this answer."
                 if workflow(record.workflow).grades and any(item.verdicts for item in record.rounds)
-                else "No passage was graded. The answer is based on unverified passages; check it yourself."
+                else "No passage was graded: check this answer."
             )
         )
-    notes += [f"{said} — {sentence}" for sentence, said in doubts_of(record, words).items()]
+    notes += dict.fromkeys(doubts_of(record, words).values())
     if record.removed_markers:
-        count = len(record.removed_markers)
         notes.append(
             words.count(
-                "1 citation pointed to no passage and was removed: {markers}.",
-                "{n} citations pointed to no passage and were removed: {markers}.",
-                count,
+                "1 citation removed, it pointed to no passage: {markers}",
+                "{n} citations removed, they pointed to no passage: {markers}",
+                len(record.removed_markers),
                 markers=" ".join(dict.fromkeys(record.removed_markers)),
             )
         )
     if record.unsupported:
-        markers = " ".join(dict.fromkeys(item.marker for item in record.unsupported))
         notes.append(
             words.count(
-                "1 marker taken out, because the passage does not bear the sentence out: {markers}",
-                "{n} markers taken out, because the passage does not bear the sentence out: {markers}",
+                "1 citation removed, its passage does not support the sentence: {markers}",
+                "{n} citations removed, their passages do not support the sentences: {markers}",
                 len(record.unsupported),
-                markers=markers,
+                markers=" ".join(dict.fromkeys(item.marker for item in record.unsupported)),
             )
         )
     if record.context and record.context.cut:
-        budget = record.context.token_budget
         notes.append(
             words.count(
-                "1 passage that passed did not fit into the generator's {budget} tokens.",
-                "{n} passages that passed did not fit into the generator's {budget} tokens.",
+                "1 relevant passage did not fit into {budget} tokens.",
+                "{n} relevant passages did not fit into {budget} tokens.",
                 len(record.context.cut),
-                budget=budget,
+                budget=record.context.token_budget,
             )
         )
     return [node("p", "note", "! ", text) for text in notes]
 
 
-def _foot(record: RunRecord, words: Words) -> Node:
+def _foot(record: RunRecord, words: Words) -> list[Node]:
     chips = [
         button(
-            f"{item.marker} · {place_text(item.source, item.section, words)}",
-            f"{OPEN}{item.passage_id}",
-            "chip link",
+            f"{item.marker} · {place_text(item.source, item.section, words)}", f"{OPEN}{item.passage_id}", "chip link"
         )
         for item in sorted(record.citations, key=lambda item: item.marker)
     ]
-    given = len(record.context.passages) if record.context else 0
-    spare = given - len(record.citations)
+    spare = (len(record.context.passages) if record.context else 0) - len(record.citations)
     if chips and spare > 0:
-        chips.append(
-            node("span", "muted small", words.count("1 more read, not cited", "{n} more read, not cited", spare))
-        )
-    return node("div", "foot", *chips, node("span", "grow"), copy_button(words, copied_text(record, words)))
+        chips.append(node("span", "muted small", words.count("1 more read", "{n} more read", spare)))
+    return [node("div", "foot", *chips)] if chips else []
 
 
 def copied_text(record: RunRecord, words: Words) -> str:

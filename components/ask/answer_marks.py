@@ -18,19 +18,11 @@ _NTH = {
 }
 
 WHY_STANDING = {
-    "max_corrections": N_(
-        "The corrections are used up and no answer passed its evaluation: the best of {n} stands. What is wrong with "
-        "it is under “Strategies”."
-    ),
-    "max_epochs": N_(
-        "All {n} answers are written and the evaluator still asks for changes: the last one stands. What it asks for "
-        "is under “Evaluation”."
-    ),
-    "evaluator_failed": N_("The evaluator could not be reached or read: no one has evaluated this answer."),
-    "deadline": N_("The time was used up before an answer passed its evaluation: this is the newest complete one."),
-    "writer_failed": N_(
-        "The revision could not be written: the answer before it stands, with its suggestions unanswered."
-    ),
+    "max_corrections": N_("No answer passed its evaluation: this is the best of {n}. See “Strategies”."),
+    "max_epochs": N_("The evaluator still asks for changes after {n} answers. See “Evaluation”."),
+    "evaluator_failed": N_("The evaluator failed: this answer is not evaluated."),
+    "deadline": N_("Out of time: this answer has not passed its evaluation."),
+    "writer_failed": N_("The revision failed: this is the answer before it."),
 }
 
 _OWN_WORDS = ("max_corrections", "max_epochs", "evaluator_failed", "deadline", "writer_failed")
@@ -55,28 +47,18 @@ def writing_text(record: RunRecord, words: Words) -> str:
     return words(_NTH[doing], n=number, most=most)
 
 
-def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
-    """Look and words of the badge of an answer without a search; None for an answer from passages."""
-    if not record.drafts:
-        return _unsearched_badge(record, words)
-    draft = standing_draft(record)
-    if draft is None or not draft.direct or record.outcome not in ("answered", "answered_forced"):
-        return None
-    if record.outcome == "answered_forced":
-        return "warn", words("! without a search")
-    return "pass", words("✓ from memory" if answering_memory(record) else "✓ without a search")
-
-
-def _unsearched_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
-    """Of an answer that was not evaluated: without a search, or from the tables of the question alone."""
-    context = record.context
+def basis_text(record: RunRecord, words: Words) -> str:
+    """What an answer rests on where that is not passages found for it; empty for any other."""
     if record.outcome not in (*ANSWERED, "abstained"):
-        return None
-    if not record.rounds:
-        return "grey", words("without a search")
+        return ""
+    context, draft = record.context, standing_draft(record)
+    if answering_memory(record) is not None and draft is not None and draft.direct:
+        return words("from memory")
+    if (draft is not None and draft.direct) or not (record.drafts or record.rounds):
+        return words("without a search")
     if context is not None and context.tables and not context.passages:
-        return "pass", words("from the tables of the question")
-    return None
+        return words("from the tables of the question")
+    return words("given passages not recorded") if record.origin is not None and context is None else ""
 
 
 def answering_memory(record: RunRecord) -> Memory | None:
@@ -126,20 +108,19 @@ def answer_notes(record: RunRecord, words: Words) -> list[str]:
 def _context_notes(record: RunRecord, words: Words) -> list[str]:
     """List notes on an answer without passages; the usual notes are added separately."""
     if not record.rounds and record.outcome is not None and record.answer:
-        return [words("Answered without a search: grading and citations were skipped.")]
+        return [words("Nothing was searched; the answer uses no passage.")]
     context = record.context
     if context is not None and context.tables and not context.passages and record.outcome in ANSWERED:
-        return [words("No passage passed: the answer is based on the tables of the question alone.")]
+        return [words("No passage passed: only the attached tables support this answer.")]
     return []
 
 
 def _direct(record: RunRecord, words: Words) -> str:
     memory = answering_memory(record)
     if memory is None:
-        return words("Nothing was searched for this answer: it is based on no passage.")
+        return words("Nothing was searched; the answer uses no passage.")
     return words(
-        "Memory answered this, not the settings: the answer comes from an earlier run, nothing was searched. It was "
-        "asked then: “{question}” (similarity {similarity}).",
+        "From memory, nothing was searched. Asked earlier: “{question}” (similarity {similarity}).",
         question=memory.question,
         similarity=probability_text(memory.similarity),
     )
@@ -148,7 +129,7 @@ def _direct(record: RunRecord, words: Words) -> str:
 def _forced(record: RunRecord, draft: Draft | None, words: Words) -> str:
     why = reason_text(record.reason, words)
     if draft is not None and draft.evaluation is not None and draft.evaluation.passed:
-        return words("The evaluator passed this answer, but the passages never met the gate: {why}.", why=why)
+        return words("It passed its evaluation, on too few relevant passages: {why}.", why=why)
     if record.reason in _OWN_WORDS:
         return words(WHY_STANDING[record.reason], n=len(record.drafts))
-    return words("This answer did not pass in full: {why}.", why=why)
+    return words("Not fully passed: {why}.", why=why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from components.ask.answer import answer_badge
+from components.ask.answer import headline
 from components.ask.rewrites import new_words, old_words, rewrite_why
 from components.common.i18n import Words
 from components.common.judged import figures_of_answer, told_nodes
@@ -184,7 +184,7 @@ def answers_card(found: RunDifference, words: Words, known: BothKnown = (None, N
 
 
 def _answer_head(name: str, run: RunRecord, known: RunAnswer | None, words: Words) -> Node:
-    look, said = answer_badge(run, words)
+    look, said = headline(run, words)
     badge = chip(look, said) if run.answer else node("span", "muted", words("no answer"))
     told = told_nodes(known, words) if known is not None else []
     figures = figures_of_answer(known, words) if known is not None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from components.ask.answer import answer_badge
+from components.ask.answer import headline
 from components.ask.answer_text import answer_prose, doubts_of, still_markers
 from components.ask.figures import calls_told
 from components.ask.what_if_text import collection_text
@@ -87,7 +87,7 @@ def answer_part(record: RunRecord, words: Words, longest: int | None = None) -> 
         return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
     if record.active:
         return node("div", "said", title, node("p", "prose", record.answer[:longest]))
-    look, badge = answer_badge(record, words)
+    look, badge = headline(record, words)
     prose = answer_prose(record.answer, still_markers(record, words), doubts=doubts_of(record, words))
     if longest is not None and len(record.answer) > longest:
         short = node("p", "muted", f"{' '.join(record.answer.split())[:longest].rstrip()}…")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.ask.answer import answer_badge
+from components.ask.answer import headline
 from components.ask.answer_text import Cite, answer_prose, doubts_of
 from components.ask.passages import passage_row
 from components.common.i18n import Words
@@ -45,7 +45,7 @@ def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, st
         return (node("p", "muted", words("This run ended without an answer.")),)
     cited = {item.marker: item for item in record.citations}
     links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
-    look, said = answer_badge(record, words)
+    look, said = headline(record, words)
     doubts = doubts_of(record, words)
     prose = answer_prose(record.answer, _linking(links, words), doubts=doubts)
     sources = [

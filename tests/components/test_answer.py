@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.answer import _foot, answer_badge, copied_text
+from components.ask.answer import _foot, _head, copied_text, headline
 from components.ask.answer_text import Block, answer_blocks
 from components.common.i18n import words_for
-from engine.model.values import Outcome
+from components.common.markup import Node
+from engine.model.values import AnswerNote, Outcome, RunId
+from engine.replay.admitted import refused_given
+from engine.samples.demos import all_demos, demo_record
 from tests.components.sample_run import ANSWER, sample_record
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -36,27 +39,38 @@ def test_raw_html_stays_the_text_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "look", "text"),
+    ("outcome", "note", "tone", "text"),
     [
-        ("answered", "pass", "✓ 3 passages passed"),
-        ("answered_forced", "warn", "! below the bar · 3 passages passed"),
-        ("answered_unverified", "fault", "! not verified"),
-        ("abstained", "grey", "– abstained"),
-        ("cancelled", "fault", "✗ incomplete"),
-        ("fallback", "grey", "– no answer"),
-        (None, "accent", "… writing"),
+        ("answered", "", "pass", "✓ Answered after 1 rewrite"),
+        ("answered", "unsupported", "warn", "! Answered after 1 rewrite, not supported"),
+        ("answered_forced", "", "warn", "! Answered below the bar after 1 rewrite"),
+        ("answered_unverified", "", "warn", "! Answered from unverified passages after 1 rewrite"),
+        ("abstained", "", "grey", "∅ Refused after 1 rewrite"),
+        ("cancelled", "", "grey", "■ Cancelled after 1 rewrite"),
     ],
 )
-def test_the_badge_says_on_what_the_answer_rests(outcome: Outcome | None, look: str, text: str) -> None:
-    """SC-07: an answer from unverified passages is visibly marked."""
-    assert answer_badge(replace(sample_record(), outcome=outcome), EN) == (look, text)
+def test_the_answer_stands_under_how_the_run_ended(outcome: Outcome, note: AnswerNote, tone: str, text: str) -> None:
+    """SC-07: an answer that is not verified or not supported is visibly marked."""
+    record = replace(sample_record(), outcome=outcome, answer_note=note)
+    assert headline(record, EN) == (tone, text)
+    head = _head(record, EN).kids[0]
+    assert isinstance(head, Node) and (head.text, head.attrs["class"]) == (text, f"outcome {tone}-ink")
+
+
+@pytest.mark.parametrize("demo", [demo.id for demo in all_demos()])
+def test_no_answer_with_something_against_it_is_green(demo: RunId) -> None:
+    record = demo_record(demo)
+    doubted = bool(record.answer_note or refused_given(record)) or record.outcome != "answered"
+    assert (headline(record, EN)[0] == "pass") == (not doubted)
+    assert headline(replace(record, answer_note="unsupported"), EN)[0] != "pass"
 
 
 def test_under_the_answer_stand_its_sources_and_how_many_more_were_read() -> None:
     record = sample_record()
-    foot = _foot(replace(record, citations=record.citations[:2]), EN).text
-    assert all(item.section in foot for item in record.citations[:2])
-    assert "1 more read, not cited" in foot and "more read" not in _foot(record, EN).text
+    (foot,) = _foot(replace(record, citations=record.citations[:2]), EN)
+    assert all(item.section in foot.text for item in record.citations[:2])
+    assert "1 more read" in foot.text and "more read" not in _foot(record, EN)[0].text
+    assert _foot(replace(record, citations=()), EN) == []
 
 
 def test_the_clipboard_gets_the_answer_with_its_sources() -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.answer import answer_badge
-from components.ask.answer_marks import WHY_STANDING, answer_notes, standing_chips, writing_text
+from components.ask.answer import headline
+from components.ask.answer_marks import WHY_STANDING, answer_notes, basis_text, standing_chips, writing_text
 from components.common.i18n import Words, words_for
 from components.common.markup import opened_passage
 from engine.model.values import Recall, RouteChoice, RunRecord
@@ -60,11 +60,7 @@ def test_corrections_that_are_used_up_are_said_with_how_many_answers_there_were(
     record = replace(dual_record(), outcome="answered_forced", reason="max_corrections")
     off = replace(record, drafts=tuple(replace(item, evaluation=record.drafts[0].evaluation) for item in record.drafts))
     assert answer_notes(off, EN) == [
-        EN(
-            "The corrections are used up and no answer passed its evaluation: the best of {n} stands. What is wrong "
-            "with it is under “Strategies”.",
-            n=2,
-        )
+        EN("No answer passed its evaluation: this is the best of {n}. See “Strategies”.", n=2)
     ]
     assert chips_of(off) == [EN.count("! 1 complaint", "! {n} complaints", 1)]
 
@@ -72,25 +68,22 @@ def test_corrections_that_are_used_up_are_said_with_how_many_answers_there_were(
 def test_a_passed_answer_on_passages_that_never_met_the_gate_says_so() -> None:
     record = replace(answers_record(), outcome="answered_forced", reason="max_rewrites")
     assert answer_notes(record, EN) == [
-        EN("The evaluator passed this answer, but the passages never met the gate: {why}.", why=EN("no rewrite left"))
+        EN("It passed its evaluation, on too few relevant passages: {why}.", why=EN("no rewrite left"))
     ]
 
 
 def test_any_other_reason_is_said_in_words() -> None:
     record = replace(answers_record(drafts=2), reason="grader_unavailable")
-    assert answer_notes(record, EN) == [
-        EN("This answer did not pass in full: {why}.", why=EN("the grader cannot be reached"))
-    ]
+    assert answer_notes(record, EN) == [EN("Not fully passed: {why}.", why=EN("the grader cannot be reached"))]
 
 
 def test_an_answer_from_memory_names_the_question_that_was_asked_then() -> None:
     """DL-06"""
     record = direct_record()
-    assert answer_badge(record, EN) == ("pass", EN("✓ from memory"))
+    assert basis_text(record, EN) == EN("from memory")
     assert answer_notes(record, EN) == [
         EN(
-            "Memory answered this, not the settings: the answer comes from an earlier run, nothing was searched. It "
-            "was asked then: “{question}” (similarity {similarity}).",
+            "From memory, nothing was searched. Asked earlier: “{question}” (similarity {similarity}).",
             question="血糖高会怎样？",
             similarity="0.82",
         )
@@ -99,16 +92,16 @@ def test_an_answer_from_memory_names_the_question_that_was_asked_then() -> None:
 
 def test_an_answer_without_a_search_and_without_a_memory_that_holds_says_that_it_rests_on_nothing() -> None:
     small = replace(direct_record(), route=RouteChoice("direct", "smalltalk"), recall=Recall((STALE,), (STALE.id,)))
-    assert answer_badge(small, EN) == ("pass", EN("✓ without a search"))
-    assert answer_notes(small, EN) == [EN("Nothing was searched for this answer: it is based on no passage.")]
+    assert basis_text(small, EN) == EN("without a search")
+    assert answer_notes(small, EN) == [EN("Nothing was searched; the answer uses no passage.")]
     forced = replace(small, outcome="answered_forced", reason="evaluator_failed")
-    assert answer_badge(forced, EN) == ("warn", EN("! without a search"))
+    assert headline(forced, EN)[0] == "warn"
     assert len(answer_notes(forced, EN)) == 2
 
 
 def test_a_fallback_is_said_plainly() -> None:
     """DL-03"""
-    assert answer_badge(fallback_record(), EN) == ("grey", EN("– no answer"))
+    assert headline(fallback_record(), EN)[0] == "grey"
     assert answer_notes(fallback_record(), ZH) == [
         ZH("No answer was found, and none was invented. What each strategy found is under “Strategies”.")
     ]

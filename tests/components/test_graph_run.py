@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.ask.answer import answer_badge, answer_body
-from components.ask.answer_marks import answer_notes
+from components.ask.answer import answer_body
+from components.ask.answer_marks import answer_notes, basis_text
 from components.ask.context_bar import context_nodes
 from components.ask.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
 from components.ask.passages import passage_row
@@ -127,7 +127,7 @@ def test_a_run_without_a_search_has_no_context_and_says_so_at_its_answer() -> No
     """GH-02: grading and citations are shown as skipped."""
     record = bypassed()
     assert context_nodes(record, EN) == []
-    assert answer_badge(record, EN) == ("grey", EN("without a search"))
+    assert basis_text(record, EN) == EN("without a search")
     assert not record.rounds
     assert record.citations == ()
 
@@ -250,10 +250,8 @@ def test_a_table_that_came_with_the_question_is_quoted_and_counts_as_an_answer()
     assert [item.marker for item in record.cell_citations] == ["T1:B2"]
     assert record.context is not None
     assert record.context.tables == (1,)
-    assert answer_badge(record, EN)[1] == EN("from the tables of the question")
-    assert answer_notes(record, EN) == [
-        EN("No passage passed: the answer is based on the tables of the question alone.")
-    ]
+    assert basis_text(record, EN) == EN("from the tables of the question")
+    assert answer_notes(record, EN) == [EN("No passage passed: only the attached tables support this answer.")]
 
 
 def test_a_chain_that_the_built_in_grader_did_not_follow_comes_with_advice() -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from components.ask.answer import answer_badge
+from components.ask.answer import headline
 from components.ask.figures import figures_of
 from components.ask.notes import smallest_change_nodes
 from components.ask.presenter_sentences import _ended, what_if_sentence
@@ -58,7 +58,7 @@ def test_no_place_shows_an_unsupported_answer_as_a_good_one() -> None:
     """SC-04, SC-07."""
     record = unsupported()
     assert ended_text(record, EN) == "Answered, not supported"
-    assert answer_badge(record, EN) == ("warn", "! Answered, not supported")
+    assert headline(record, EN) == ("warn", "! Answered after 1 rewrite, not supported")
     ended = next(item for item in figures_of(record, EN) if item.label == "Outcome")
     assert (ended.value, ended.look) == ("Answered, not supported", "warn")
     chip = html_of(outcome_chip(record, EN))

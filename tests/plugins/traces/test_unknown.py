@@ -163,8 +163,8 @@ def test_a_map_has_no_axis_of_a_threshold_that_the_trace_cannot_tell() -> None:
 
 def test_an_answer_that_is_not_there_has_no_author() -> None:
     record = ranks_alone()
-    assert "written by the other program" in text_of(html_of(_head(record, EN)))
-    assert "written by" not in text_of(html_of(_head(replace(record, answer="", outcome="unanswered"), EN)))
+    assert "written by the other program" in _head(record, EN).text
+    assert "written by" not in _head(replace(record, answer="", outcome="unanswered"), EN).text
 
 
 def test_what_an_imported_run_still_needs_is_not_offered_to_be_run_here() -> None:
