@@ -15,6 +15,7 @@ from engine.database.tables import RUNS
 from engine.errors import RecordError
 from engine.model.values import Outcome, RunId, RunRecord
 from engine.records import faults
+from engine.samples.shipped import is_shipped
 
 MOST_KEPT = 3000
 """Records kept; one takes about 0.1 MB."""
@@ -50,7 +51,7 @@ class RecordCache:
         found = {}
         for run_id in wanted:
             with self._guard:
-                record = self._kept.get(run_id) if run_id in stored else None
+                record = self._kept.get(run_id) if run_id in stored or is_shipped(run_id) else None
             if record is None:
                 # What the file does not have may still be in the memory of the engine: a full disk takes nothing.
                 record = self._read(run_id)

@@ -30,10 +30,19 @@ from engine.errors import EvaluationError, UnknownBatch, UnknownCollection, Unkn
 from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.store_database import OpenedStore, now
-from engine.evaluation.values import NOTHING_SPENT, AnswerJudgement, Batch, Drawing, Label, Spent
+from engine.evaluation.values import (
+    NOTHING_SPENT,
+    SHIPPED_BATCH,
+    AnswerJudgement,
+    Batch,
+    Drawing,
+    Label,
+    Spent,
+    shipped_batch,
+)
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
-from engine.model.values import Fault, PassageId, RunId
+from engine.model.values import SAMPLE_COLLECTION, Fault, PassageId, RunId
 from engine.people import current_user
 from engine.people.authorization import authorized, internal, needs
 
@@ -209,25 +218,46 @@ class EvaluationStore(OpenedStore):
 
     @needs("viewer")
     def batches(self, set_name: str | None = None, most: int | None = None) -> tuple[Batch, ...]:
-        """List the batches of one query set or of all, newest first; ``most`` of them at most."""
-        query = select(BATCHES).order_by(BATCHES.c.created_at.desc(), BATCHES.c.id.desc())
+        """List the batches of one query set or of all, newest first; ``most`` of them at most.
+
+        Of the samples, the shipped runs come last until they are deleted; no list of all batches has them.
+        """
+        query = select(BATCHES).where(BATCHES.c.id != SHIPPED_BATCH)
+        query = query.order_by(BATCHES.c.created_at.desc(), BATCHES.c.id.desc())
         if set_name is not None:
             query = query.where(BATCHES.c.set_name == clean(set_name))
         with self._reading() as connection:
             heads = connection.execute(query).all()
             readable = (head for head in heads if self._may_read(connection, head))
-            return tuple(self._batch(connection, head) for head in islice(readable, most))
+            found = tuple(self._batch(connection, head) for head in islice(readable, most))
+            ships = set_name == SAMPLE_SET and self._ships(connection)
+        return (*found, shipped_batch())[:most] if ships else found
+
+    def _ships(self, connection: Connection) -> bool:
+        """Return whether the current user may read the shipped runs, and they were not deleted."""
+        deleted = select(BATCHES.c.id).where(BATCHES.c.id == SHIPPED_BATCH)
+        return current_user().may_read(SAMPLE_COLLECTION) and connection.scalar(deleted) is None
+
+    @needs("editor", log=N_("Shipped runs of the samples deleted"))
+    def delete_shipped(self) -> None:
+        """Show the shipped runs of the samples no more; a row with the id of their batch says so."""
+        batch = shipped_batch()
+        head = {"id": batch.id, "set_name": "", "config": _json(asdict(batch.config)), "concurrency": 1}
+        with self._writing() as connection:
+            put(connection, BATCHES, [{**head, "created_at": now(), "owner": "", "author": current_user().author}])
 
     @needs("viewer")
     def batch(self, batch_id: str) -> Batch:
         """Return a batch by its id; raises ``UnknownBatch``."""
         with self._reading() as connection:
+            if batch_id == SHIPPED_BATCH and self._ships(connection):
+                return shipped_batch()
             return self._batch(connection, self._head(connection, batch_id))
 
     def _head(self, connection: Connection, batch_id: str) -> Row[Any]:
         """Return a batch without its cases; raises ``UnknownBatch``, also if the current user may not read it."""
         found = connection.execute(select(BATCHES).where(BATCHES.c.id == clean(batch_id))).one_or_none()
-        if found is None or not self._may_read(connection, found):
+        if found is None or found.id == SHIPPED_BATCH or not self._may_read(connection, found):
             raise UnknownBatch(batch=batch_id)
         return found
 
@@ -261,7 +291,8 @@ class EvaluationStore(OpenedStore):
     @needs("viewer")
     def batch_cases(self, batch_id: str) -> tuple[Case, ...]:
         """The cases as they were when the batch started, in order; raises ``UnknownBatch``."""
-        self.batch(batch_id)
+        if self.batch(batch_id).shipped:
+            return sample_set().cases
         query = select(BATCH_CASES.c.data).where(BATCH_CASES.c.batch_id == clean(batch_id))
         rows = self._rows(query.order_by(BATCH_CASES.c.place))
         if not rows:
@@ -316,6 +347,8 @@ class EvaluationStore(OpenedStore):
     def owner_of(self, batch_id: str) -> str:
         """The process that runs a batch, or ran it last; empty where it was let go in order."""
         found = self._rows(select(BATCHES.c.owner).where(BATCHES.c.id == clean(batch_id)))
+        if batch_id == SHIPPED_BATCH:
+            return ""
         if not found:
             raise UnknownBatch(batch=batch_id)
         return str(found[0][0])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.evaluation.cases import SAMPLE_SET, sample_set
 from engine.model.config import RunConfig
 from engine.model.values import Claim, Fault, PassageId, RunId
+from engine.samples.shipped import EVIDENCE_CONFIG, STARTED_AT, evidence_run
 
 if TYPE_CHECKING:
     from engine.evaluation.answers import Basis
@@ -68,6 +71,22 @@ class Batch:
     def left(self) -> tuple[str, ...]:
         """Cases without a finished run, failures left out."""
         return tuple(item for item in self.case_ids if item not in self.done and item not in self.failures)
+
+    @property
+    def shipped(self) -> bool:
+        """True for the runs of the samples that come with the program."""
+        return self.id == SHIPPED_BATCH
+
+
+SHIPPED_BATCH = "shipped"
+
+
+@cache
+def shipped_batch() -> Batch:
+    """The runs of the sample questions that come with the program."""
+    names = tuple(case.id for case in sample_set().cases)
+    runs = {name: evidence_run(name) for name in names}
+    return Batch(SHIPPED_BATCH, SAMPLE_SET, EVIDENCE_CONFIG, 1, STARTED_AT, names, runs, {}, frozenset(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,10 +111,13 @@ def _said_of(item: Label | AnswerJudgement) -> tuple[str, str]:
 
 
 def _of_the_whole(cases: frozenset[str], batches: Sequence[Batch]) -> list[Batch]:
-    """Those of some batches, newest first, that have run nearly all questions which the set has now and had before."""
+    """Those of some batches, newest first, that have run nearly all questions which the set has now and had before.
+
+    Shipped runs are no part of a history.
+    """
     whole: list[Batch] = []
     before: set[str] = set()
-    for batch in reversed(batches):
+    for batch in reversed([item for item in batches if not item.shipped]):
         nearly_all = batch.finished and len(batch.done) >= _NEARLY_ALL * batch.total
         if nearly_all and not (before & cases).difference(batch.case_ids):
             whole.append(batch)

@@ -11,7 +11,7 @@ from engine.running.followed_runs import FollowedRuns
 from engine.running.live_runs import LiveRuns
 from engine.running.run_log import RunLog
 from engine.samples.archive import Archive
-from engine.samples.demos import is_demo
+from engine.samples.shipped import is_shipped
 
 
 class RunLookup:
@@ -24,7 +24,7 @@ class RunLookup:
 
     def log(self, run_id: str) -> RunLog | None:
         """The log of a run in progress, or just ended here; None where it is over."""
-        return self._here.find(run_id) or (None if is_demo(run_id) else self._elsewhere.follow(run_id))
+        return self._here.find(run_id) or (None if is_shipped(run_id) else self._elsewhere.follow(run_id))
 
     def record(self, run_id: str) -> RunRecord:
         """The record of a run as far as it is known."""
@@ -35,7 +35,7 @@ class RunLookup:
         """Stop a run within one step; False where it had ended."""
         if self._here.find(run_id) is not None:
             return self._here.cancel(run_id)
-        return not is_demo(run_id) and self._elsewhere.cancel(run_id)
+        return not is_shipped(run_id) and self._elsewhere.cancel(run_id)
 
     def wait(self, run_id: str, timeout_s: float | None) -> bool:
         """Block until a run has ended; False where ``timeout_s`` passed first."""

@@ -51,7 +51,7 @@ def gathered(open_tab: OpenTab, tmp_path: Path) -> Watched:
         # By its key: the button that opens the form has the same name.
         page.locator(".st-key-tune_import_start button").click()
         page.get_by_role("button", name=f"Run {QUESTIONS} questions").click()
-    expect(page.get_by_text(f"{QUESTIONS} of {QUESTIONS} gathered")).to_be_visible()
+    expect(page.get_by_text(f"{QUESTIONS} of {QUESTIONS} run")).to_be_visible()
     tab.settle()
     return tab
 

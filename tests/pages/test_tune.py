@@ -85,7 +85,7 @@ def test_gathering_runs_every_question_once_and_the_figures_appear(engine: Engin
     assert engine.batches.wait(batch.id, _PATIENCE_S)
     app.run()
     assert engine.evaluation.batch(batch.id).done == {"rows", "empty"}
-    assert EN("{done} of {total} gathered", done=2, total=2) in inline(app)
+    assert EN("{done} of {total} run", done=2, total=2) in inline(app)
     assert EN("Right passage in context") in inline(app)
 
 
@@ -97,8 +97,8 @@ def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
     monkeypatch.setattr(query_set, "batches_of", lambda *asked: answers.pop() if answers else batches_of(*asked))
     shown = inline(tune())
     assert not answers
-    assert EN("{done} of {total} gathered", done=4, total=4) in shown
-    assert EN("{done} of {total} gathered", done=3, total=4) not in shown
+    assert EN("{done} of {total} run", done=4, total=4) in shown
+    assert EN("{done} of {total} run", done=3, total=4) not in shown
 
 
 def test_a_slider_moves_the_figures_and_the_flips_lead_to_their_runs_without_a_run(gathered: Engine) -> None:

@@ -38,7 +38,7 @@ from engine.replay import WhatIf
 from engine.replay.decision_boundaries import Sweep
 from engine.replay.grid import at_once
 from engine.replay.table import RunTable, run_table
-from engine.samples.demos import is_demo
+from engine.samples.shipped import is_shipped
 from pages.parts.ask.pinned_runs import effect_on_pinned, pin, pin_button, pinned_ids, pinned_nodes
 from pages.parts.ask.what_if_map import map_panel
 from pages.parts.common.actions import run_action
@@ -63,7 +63,7 @@ def what_if_panel(engine: Engine, record: RunRecord, found: WhatIf | None, words
         record,
         words,
         key="what_if",
-        corner=() if is_demo(record.id) else (pin_button(record.id in pinned_ids(engine), words),),
+        corner=() if is_shipped(record.id) else (pin_button(record.id in pinned_ids(engine), words),),
         below=_below(engine, record, found, words),
     )
     return act_on(engine, record, found, pressed)

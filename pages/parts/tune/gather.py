@@ -52,7 +52,7 @@ def gathering_buttons(
     again = words.count("Try the failed one again", "Try {n} failed again", len(batch.failures))
     if batch.failures and st.button(again, icon=":material/refresh:", key="tune_retry"):
         _begin(lambda: engine.batches.resume(batch.id, failures=True))
-    with st.popover(words("Gather again"), icon=":material/play_arrow:"):
+    with st.popover(words("Run again"), icon=":material/play_arrow:"):
         gather_form(engine, gathering, config, words)
 
 
@@ -79,11 +79,13 @@ def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
 
 def gathered_chip(batch: Batch, words: Words) -> None:
     look = "pass" if len(batch.done) >= batch.total else "warn"
-    text = words("{done} of {total} gathered", done=len(batch.done), total=batch.total)
+    text = words("{done} of {total} run", done=len(batch.done), total=batch.total)
+    if batch.shipped:
+        text = words("{n} shipped runs", n=batch.total)
     help_text = (
-        words("The whole probe was graded: only what another rewrite would have found needs calls.")
+        words("Every candidate was graded. Only what another rewrite would find needs calls.")
         if batch.config.grade_probe
-        else words("Only kept passages were graded: lower thresholds would need calls.")
+        else words("Only kept passages were graded: lower thresholds need calls.")
     )
     with st.container(width="content", key="tune_gathered_place"):
         draw((node("span", f"chip {look}", text, title=help_text),), words, key="tune_gathered")
@@ -113,7 +115,7 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
 
 def batch_name(batch: Batch, words: Words) -> str:
     """``60/60 · built-in · 2026-11-22 03:05``, the count first, for a narrow box cuts the end."""
-    when = moment(batch.created_at)
+    when = words("shipped") if batch.shipped else moment(batch.created_at)
     grader = model_label(batch.config.models.grader.name, words)
     return f"{len(batch.done)}/{batch.total} · {grader} · {when}"
 
@@ -121,6 +123,12 @@ def batch_name(batch: Batch, words: Words) -> str:
 def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """Cost and choices before a batch begins."""
     query_set = gathering.query_set
+    if gathering.batch is not None and gathering.batch.shipped:
+        said = words("These runs come with the program, made with the built-in models. They are not in Runs.")
+        quiet(said, words, key="tune_shipped")
+        if st.button(words("Delete shipped runs"), icon=":material/delete:", key="tune_shipped_delete"):
+            run_action("tune_gather", engine.evaluation.delete_shipped)
+            st.rerun()
     if gathering.batch is not None and any(case.kind == "trace" for case in query_set.cases):
         records = [record for _, record in engine.batches.results(gathering.batch.id) if record.origin is not None]
         judging_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
