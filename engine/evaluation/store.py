@@ -238,7 +238,7 @@ class EvaluationStore(OpenedStore):
         deleted = select(BATCHES.c.id).where(BATCHES.c.id == SHIPPED_BATCH)
         return current_user().may_read(SAMPLE_COLLECTION) and connection.scalar(deleted) is None
 
-    @needs("editor", log=N_("Shipped runs of the samples deleted"))
+    @needs("admin", log=N_("Shipped runs of the samples deleted"))
     def delete_shipped(self) -> None:
         """Show the shipped runs of the samples no more; a row with the id of their batch says so."""
         batch = shipped_batch()

@@ -126,7 +126,9 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     if gathering.batch is not None and gathering.batch.shipped:
         said = words("These runs come with the program, made with the built-in models. They are not in Runs.")
         quiet(said, words, key="tune_shipped")
-        if st.button(words("Delete shipped runs"), icon=":material/delete:", key="tune_shipped_delete"):
+        if may("admin") and st.button(
+            words("Delete shipped runs"), icon=":material/delete:", key="tune_shipped_delete"
+        ):
             run_action("tune_gather", engine.evaluation.delete_shipped)
             st.rerun()
     if gathering.batch is not None and any(case.kind == "trace" for case in query_set.cases):
