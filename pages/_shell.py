@@ -18,6 +18,7 @@ from engine.messages import NC_
 from engine.people import Person, current_user, signing_in
 from engine.plugins import Place, panels
 from pages.parts.ask.tour import tour_button
+from pages.parts.common.document import dress_document
 from pages.parts.common.job_line import show_job_line
 from pages.parts.common.rights import viewers_line
 from pages.parts.system.health import trouble
@@ -82,6 +83,7 @@ apply_style()
 note_page()
 words = _language()
 st.session_state["words"] = words
+dress_document(words)
 if signing_in():
     person = known()
     if person is None:

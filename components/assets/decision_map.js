@@ -30,7 +30,7 @@ function head(data, setTriggerValue) {
 
 function gridOf(map, words, pick) {
   const steps = map.rows.reduce((sum, row) => sum + row.span, 0);
-  const grid = el("div", { class: `grid${map.columns.length > 16 ? " dense" : ""}`, role: "grid", "aria-label": `${words.title}. ${words.hint}` });
+  const grid = el("div", { class: "grid", role: "group", "aria-label": `${words.title}. ${words.hint}` });
   grid.style.gridTemplateColumns = `auto ${map.columns.map((one) => `minmax(0.55rem, ${one.span}fr)`).join(" ")}`;
   grid.style.gridTemplateRows = `${[...map.rows].reverse().map((one) => `minmax(1.05rem, ${((one.span / steps) * 9).toFixed(2)}rem)`).join(" ")} auto`;
   map.rows.forEach((row, at) => {
@@ -59,7 +59,7 @@ function place(made, left, right, top, bottom) {
 function square(cell, map, pick) {
   const marks = [cell.ran ? el("i", { class: "ran", "aria-hidden": "true" }, ["◆"]) : "", el("i", { class: "sign", "aria-hidden": "true" }, [cell.sign])];
   const made = el("button", {
-    type: "button", tabindex: "-1", role: "gridcell", class: `cell ${cell.look}${cell.here ? " here" : ""}`, title: cell.tip, "aria-label": cell.tip,
+    type: "button", tabindex: "-1", class: `cell ${cell.look}${cell.here ? " here" : ""}`, title: cell.tip, "aria-label": cell.tip,
     "aria-current": cell.here ? "true" : null, "data-x": cell.x, "data-y": cell.y,
   }, marks);
   place(made, cell.columns[0] + 2, cell.columns[1] + 3, map.rows.length - cell.rows[1], map.rows.length - cell.rows[0] + 1);

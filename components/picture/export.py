@@ -62,7 +62,7 @@ _DARK = MappingProxyType(
         "passed": "#2dd4bf", "passed_ink": "#5eead4", "passed_soft": "#0c2b2a", "passed_chip": "#12403c",
         "rewrite": "#f59e0b", "rewrite_ink": "#fbbf24", "rewrite_soft": "#2d220c", "rewrite_chip": "#46340f",
         "fault": "#f87171", "fault_ink": "#fca5a5", "fault_soft": "#331618", "fault_chip": "#4a1f22",
-        "active": "#818cf8", "active_ink": "#818cf8", "active_soft": "#1f2142", "active_chip": "#1f2142",
+        "active": "#7c87f5", "active_ink": "#7c87f5", "active_soft": "#1f2142", "active_chip": "#1f2142",
     }
 )  # fmt: skip
 _IN_THE_DARK = {colour: _DARK[name] for name, colour in _LIGHT.items()}

@@ -18,6 +18,7 @@ IMPORTED_BY_PAGES = (
     # What Streamlit, the words of questions and pictures import when first used.
     *("streamlit.emojis", "rjieba", "PIL.Image"),
     *(
+        "pages.parts.common.document",
         "pages.parts.common.fits",
         "pages.parts.common.job_line",
         "pages.parts.system.health",

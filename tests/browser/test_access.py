@@ -1,0 +1,133 @@
+"""WCAG 2.2 AA on every page, by axe-core, in both languages, both themes, at 200 % zoom and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NARROW, OpenTab, Watched
+from tests.browser.screenshots import settle
+
+pytestmark = pytest.mark.browser
+PAGES: Mapping[str, str] = {
+    "quality loop": "/?run=demo-quality-{lang}&workflow=quality_loop",
+    "dual loop": "/?run=demo-correction-{lang}&workflow=dual_loop",
+    "graph": "/?run=demo-chain-{lang}&workflow=graph_hybrid",
+    "answer evaluation": "/?run=demo-revision-{lang}&workflow=answer_evaluation",
+    "tune": "/tune?",
+    "runs": "/runs?",
+    "compare": "/runs?view=compare&a=demo-rescue-{lang}&b=demo-forced-{lang}",
+    "loops": "/runs?view=loops",
+    "knowledge": "/knowledge?",
+    "collections": "/knowledge?view=collections",
+    "knowledge graph": "/knowledge?view=graph",
+    "memory": "/knowledge?view=memory",
+    "system": "/system?",
+}
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+RULES: Mapping[str, Any] = {name: {"enabled": True} for name in ("target-size", "heading-order")}
+SMALLEST_PX = 12
+ZOOMED = (720, 450)
+"""Pixels of a page on 1440 × 900 that is enlarged to 200 %."""
+_CHECK = """async ([levels, rules]) => {
+  const found = await axe.run(document, { runOnly: levels, rules, resultTypes: ["violations"] });
+  return found.violations.flatMap((rule) => rule.nodes.map((node) => {
+    const why = [...node.any, ...node.all, ...node.none].map((check) => check.message);
+    return `${rule.id}: ${node.target.flat().at(-1)} | ${node.html.slice(0, 120)} | ${why[0]}`;
+  }));
+}"""
+# Text of drawings grows and shrinks with them.
+_SMALL = """(smallest) => {
+  const found = [];
+  const hidden = (element) => {
+    for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+      const look = getComputedStyle(at);
+      if (look.display === "none" || look.visibility === "hidden" || look.opacity === "0" || at.inert) return true;
+    }
+    const { width, height } = element.getBoundingClientRect();
+    return width < 2 || height < 2;
+  };
+  const look = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) look(element.shadowRoot);
+      if (element.closest("script, style, [data-testid=stIconMaterial]")) continue;
+      const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+      const said = texts.map((node) => node.data.trim()).join("").slice(0, 40);
+      if (!said || hidden(element)) continue;
+      const grown = element.ownerSVGElement ? Math.abs(element.getScreenCTM()?.d ?? 1) : 1;
+      const size = grown * parseFloat(getComputedStyle(element).fontSize);
+      if (size < smallest - 0.05) found.push(`${size.toFixed(1)} px: ${said} (${element.getAttribute("class")})`);
+    }
+  };
+  look(document);
+  return found;
+}"""
+_WIDER = """() => [document.documentElement, document.querySelector('[data-testid="stMain"]')]
+  .filter((element) => element.scrollWidth > element.clientWidth)
+  .map((element) => `${element.scrollWidth} px on ${element.clientWidth}`)"""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds on the page as it stands, in shadow roots too."""
+    if not page.evaluate("typeof axe === 'object'"):
+        page.evaluate(AXE_SCRIPT)
+    found: list[str] = page.evaluate(_CHECK, [LEVELS, RULES])
+    return found
+
+
+def in_scheme(page: Page, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme)
+    expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", scheme)
+
+
+def in_width(page: Page, width: int, height: int) -> list[str]:
+    """What is too small or too wide there."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+    return [f"{width}: {fault}" for fault in (*page.evaluate(_SMALL, SMALLEST_PX), *page.evaluate(_WIDER))]
+
+
+def looked_at(tab: Watched, path: str, language: Literal["en", "zh"]) -> list[str]:
+    """All faults of one page in one language."""
+    page = tab.open(path.format(lang=language) + f"&lang={language}")
+    settle(page)
+    expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
+    found = in_width(page, 1440, 900)
+    for scheme in ("light", "dark"):
+        in_scheme(page, scheme)
+        found += [f"{scheme}: {fault}" for fault in violations(page)]
+    found += in_width(page, *ZOOMED)
+    return found + in_width(page, NARROW, 844)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_everybody_can_use_the_page_in_both_languages_and_themes_enlarged_and_on_a_phone(
+    open_tab: OpenTab, name: str
+) -> None:
+    """FV-05"""
+    tab = open_tab(width=1440)
+    said: list[str] = []
+    tab.page.on("console", lambda message: said.append(message.text))
+    assert looked_at(tab, PAGES[name], "en") == []
+    assert looked_at(tab, PAGES[name], "zh") == []
+    assert [text for text in said if "Content Security Policy" in text] == []
+
+
+def test_the_first_key_goes_into_the_question_and_a_link_leads_past_the_navigation(open_tab: OpenTab) -> None:
+    """FV-05"""
+    tab = open_tab()
+    page = tab.open("/?lang=zh")
+    expect(page.get_by_role("textbox", name="问题")).to_be_focused()
+    page = tab.open("/tune?lang=zh")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    page.keyboard.press("Tab")
+    past = page.get_by_role("link", name="跳到正文")
+    expect(past).to_be_focused()
+    expect(past).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stMain")).to_be_focused()
