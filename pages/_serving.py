@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 from streamlit.auth_util import get_secrets_auth_section
 from streamlit.runtime.secrets import secrets_singleton
 
@@ -32,6 +35,9 @@ FORWARDS: Mapping[str, str] = {
     "graph": "knowledge?view=graph",
     "memory": "knowledge?view=memory",
 }
+PAGES = ("ask", "tune", "runs", "knowledge", "system")
+_OF_STREAMLIT = ("_stcore", "app", "component", "media", "static", "vendor", "oauth2callback")
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_KEPT = 16
 
 _kept: dict[tuple[str, str, str], tuple[int, Mapping[str, Any]]] = {}
@@ -39,10 +45,42 @@ _kept: dict[tuple[str, str, str], tuple[int, Mapping[str, Any]]] = {}
 
 
 def forwards(base: str = "") -> list[BaseRoute]:
-    """A route for each of them; ``base`` stands before every path."""
-    return [
+    """A route for each of them, and one for addresses of no page; ``base`` stands before every path."""
+    known = [
         Route(f"{base}/{old}{end}", _forward(f"{base}/{new}")) for old, new in FORWARDS.items() for end in ("", "/")
     ]
+    return [*known, _NoPage(f"{base}/{{name}}", _no_page(base))]
+
+
+class _NoPage(Route):
+    """What a browser asks for as a page and is none; Streamlit would show its first page, with a note in English."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        name = child.get("path_params", {}).get("name", "")
+        asked = any(key == b"accept" and b"text/html" in value for key, value in scope.get("headers", ()))
+        ours = name in PAGES or name in _OF_STREAMLIT or not _PLAIN.fullmatch(name)
+        return (Match.NONE, {}) if match is not Match.NONE and (ours or not asked) else (match, child)
+
+
+def _no_page(base: str) -> Callable[[Request], Awaitable[Response]]:
+    async def missing(request: Request) -> Response:
+        # Not before it is needed: a start has to be quick.
+        from components.common.i18n import ui_language, words_for
+
+        wanted = request.query_params.get("lang") or request.headers.get("accept-language", "")[:2]
+        words = words_for(ui_language(wanted))
+        asked = escape(request.path_params["name"])
+        said = words("There is no page {name} here.", name=f"<code>{asked}</code>")
+        home = f'<a href="{base}/?lang={words.language}">{words("Go to Ask")}</a>'
+        style = "body{font:1rem system-ui;max-width:30rem;margin:20vh auto;padding:1rem;color-scheme:light dark}"
+        return HTMLResponse(
+            f'<!doctype html><html lang="{words.declared.html}"><meta name="viewport" content="width=device-width">'
+            f"<title>Workbench</title><style>{style}</style><h1>Workbench</h1><p>{said}</p><p>{home}</p></html>",
+            404,
+        )
+
+    return missing
 
 
 def _forward(place: str) -> Callable[[Request], Awaitable[Response]]:

@@ -17,9 +17,9 @@ from engine.errors import NotSignedIn
 from engine.messages import NC_
 from engine.people import Person, current_user, signing_in
 from engine.plugins import Place, panels
-from pages.parts.ask.tour import tour_button
 from pages.parts.common.document import dress_document
 from pages.parts.common.job_line import show_job_line
+from pages.parts.common.page_help import page_help
 from pages.parts.common.rights import viewers_line
 from pages.parts.system.health import trouble
 
@@ -125,9 +125,11 @@ if down:
             icon=":material/error:",
             help=words("System: something needs attention"),
         )
+with st.container(key="brand"):
+    st.html(f"<b>Workbench</b> <span>{page.title}</span>")
 with st.session_state["help_place"]:
-    if tour_button(words) and page.url_path != "":
-        st.switch_page("workbench.py")
+    if st.button(words("Help with this page"), icon=":material/help:", key="help", type="tertiary"):
+        page_help(page.url_path or "ask", page.title, words)
 if page.url_path != "knowledge":  # there they stand as cards
     show_job_line(get_engine(), words)
 page.run()

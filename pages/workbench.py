@@ -18,6 +18,7 @@ from components.common.panel import (
     OllamaNote,
     Surroundings,
     config_panel,
+    gate_of_run,
     want_settings,
 )
 from components.common.run_settings import names_settings, roles_of
@@ -32,12 +33,11 @@ from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId,
 from engine.replay import WhatIf
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
-from pages.parts.ask import budget
+from pages.parts.ask import budget, tour
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import evidence
 from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
-from pages.parts.ask.tour import tour_of
 from pages.parts.ask.what_if import marks_of, tried, what_if_panel
 from pages.parts.common.actions import next_step, run_action, say_fault
 from pages.parts.common.fits import fits_of
@@ -73,7 +73,7 @@ def page() -> None:
         # Of the run on the page, where there is one: the sidebar may be at another model already.
         used = chosen.config if record is None else record.config
         builtin_badge(used.models, words, roles_of(used.workflow))
-    follow(chosen.config, None, tour_of(chosen.config, record, words))
+    follow(chosen.config, None, tour.panel(words, offered=record is None))
     ask(chosen.config, record)
     faults_of_no_run(chosen.config.collection if record is None or record.origin is None else "")
     if record is None:
@@ -172,6 +172,8 @@ def settings(record: RunRecord | None) -> Chosen:
         partial(fits_of, engine),
         engine.settings.defaults_of_runs,
     )
+    if record is not None:
+        gate_of_run(record.config.gate)
     chosen = config_panel(words, collection_choices(), note, surroundings)
     budget.view(chosen.config, worst_case(prices(chosen.config, record), chosen.config), words)
     if chosen.look_again:

@@ -7,6 +7,7 @@ export default function ({ data }) {
   if (skip && skip.textContent !== data.skip) skip.textContent = data.skip;
   if (begun) return;
   begun = true;
+  backTo(data.steps);
   // Where fingers type, focus would cover half of the page with keys.
   if (matchMedia("(hover: none)").matches) return;
   first(data.first, 40);

@@ -339,7 +339,8 @@ def _answer_when(words: Words, workflow: WorkflowName, top_k: int, below: dict[s
         on_change=_set_gate,
     )
     below["min_relevant"] = st.empty()
-    put_into_url("gate", gate, "")
+    # An address that holds settings says the gate too; any other one means the usual gate.
+    put_into_url("gate", gate, "" if names_settings(st.query_params) else _gate_of_address())
     if gate == "min_relevant":
         _let_go("grade_pass_threshold")
         put_into_url("min_relevant", str(st.session_state["min_relevant"]), "1")
@@ -378,6 +379,11 @@ def _gate_of_address() -> GatePolicy:
         old = names_settings(st.query_params) and "gate" not in st.query_params
         st.session_state[_OPENED] = OLD_GATE if old else RunConfig().gate
     return cast(GatePolicy, st.session_state[_OPENED])
+
+
+def gate_of_run(gate: GatePolicy) -> None:
+    """Take the gate of the open run for an address that names none."""
+    st.session_state[_OPENED] = gate
 
 
 def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:

@@ -87,13 +87,14 @@ def take_from_url(name: str, default: str, valid: Callable[[str], bool], *, key:
 
 
 def put_into_url(name: str, value: str, default: str, *, key: str = "") -> None:
-    """After the widget is drawn: write its value into the address; a default stands there as nothing."""
+    """After the widget is drawn: write its value into the address; a default needs no place there, and may have one."""
     key = key or name
     wanted = None if value == default else value
     last: _Written | None = st.session_state.get(_noted(key))
-    if st.query_params.get(name) == wanted:
-        if last is None or last.value != wanted:
-            st.session_state[_noted(key)] = _Written(wanted, 0.0)
+    given = st.query_params.get(name)
+    if given in (wanted, value):
+        if last is None or last.value != given:
+            st.session_state[_noted(key)] = _Written(given, 0.0)
         return
     if wanted is None:
         del st.query_params[name]

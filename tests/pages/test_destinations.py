@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.engine import Engine
-from pages._serving import FORWARDS, forwards
+from pages._serving import FORWARDS, PAGES, forwards
 from pages.parts.knowledge import state as knowledge_state
 from tests.pages.driving import given, opened, setting
 
@@ -55,7 +55,7 @@ def test_a_former_address_leads_on_and_keeps_what_it_asks_for(old: str, base: st
 def test_every_view_of_runs_has_an_address(engine: Engine, view: str) -> None:
     app = opened("runs", view=view)
     assert setting(app, "runs_view").value == view
-    assert given(app, "view") == ("" if view == "list" else view)
+    assert given(app, "view") == view
 
 
 def test_another_view_empties_the_address_and_keeps_what_was_chosen(engine: Engine) -> None:
@@ -68,3 +68,21 @@ def test_another_view_empties_the_address_and_keeps_what_was_chosen(engine: Engi
 
 def test_every_view_is_named() -> None:
     assert set(get_args(knowledge_state.View)) == knowledge_state.VIEW_NAMES.keys()
+
+
+@pytest.mark.parametrize("base", ["", "/rag"])
+def test_an_address_of_no_page_is_said_in_the_language_of_the_reader_and_leads_to_ask(base: str) -> None:
+    client = TestClient(Starlette(routes=forwards(base)))
+    asked = {"accept": "text/html", "accept-language": "zh-CN"}
+    reply = client.get(f"{base}/ni-hao", headers=asked)
+    assert reply.status_code == 404
+    assert "ni-hao" in reply.text and '<html lang="zh' in reply.text and f'href="{base}/?lang=zh"' in reply.text
+    assert "There is no page" in client.get(f"{base}/x?lang=en", headers=asked).text
+
+
+@pytest.mark.parametrize("path", [*PAGES, "_stcore", "favicon.png", "static"])
+def test_what_streamlit_serves_is_left_to_it(path: str) -> None:
+    reply = TestClient(Starlette(routes=forwards()), follow_redirects=False).get(
+        f"/{path}", headers={"accept": "text/html"}
+    )
+    assert reply.text == ("" if path in FORWARDS else "Not Found")

@@ -176,9 +176,11 @@ def test_the_address_holds_every_setting(engine: Engine) -> None:
 
 def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engine: Engine) -> None:
     app = opened(language="zh")
-    assert given(app, "gate") == "min_relevant"  # also the default: a link says which gate it was made with
+    assert given(app, "gate") == ""
     setting(app, "answer_when").set_value("pass_rate").run()
     assert given(app, "gate") == "pass_rate"
+    # An address with settings says it also where it is the default: a link says which gate it was made with.
+    setting(app, "top_k").set_value(6).run()
     setting(app, "answer_when").set_value("1").run()
     assert given(app, "gate") == "min_relevant"
 
@@ -186,7 +188,6 @@ def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engi
 @pytest.mark.parametrize(
     ("address", "gate"),
     [
-        ({"collection": "samples"}, "min_relevant"),
         ({"top_k": "7"}, "pass_rate"),
         ({"workflow": "answer_evaluation", "gener_epoch": "2"}, "pass_rate"),
     ],

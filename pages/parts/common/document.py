@@ -1,4 +1,4 @@
-"""What holds for the whole document: its language, its link past the navigation, and where the keyboard begins."""
+"""What holds for the whole document: its language, its link past the navigation, its history, where keys begin."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import script
 
-_component = st.components.v2.component("workbench_document", html="<div></div>", js=script("document.js"))
+_component = st.components.v2.component("workbench_document", html="<div></div>", js=script("history.js", "document.js"))
 
 
 def dress_document(words: Words) -> None:
-    """Say the language of the pages to those who hear them, and let the first key go into the question."""
+    """Say the language of the pages to those who hear them, and let the first key go into the question.
+
+    *Back* leads to another page, or one with another value of ``steps``.
+    """
     with st.container(key="document"):
         _component(
             key="document_dressed",
             data={
                 "lang": words.declared.html,
                 "skip": words("Skip to main content"),
+                "steps": ["run", "view"],
                 "first": ".st-key-ask input[type=text]",
             },
         )
