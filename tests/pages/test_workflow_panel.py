@@ -56,7 +56,7 @@ def test_the_page_shows_the_chosen_workflow_and_its_settings_alone_before_a_run(
     captions = [item.value for item in app.caption]
     assert ZH(workflow(name).summary) in setting(app, "workflow").help
     assert ZH(workflow(name).introduction) in captions
-    assert len([item for item in app.button if str(item.key).startswith("sample_")]) == 5
+    assert len([item for item in app.button if str(item.key).startswith("sample_")]) >= 3
     assert not re.search(r"\{[a-z_]+\}", visible(app))
     wanted = {*settings_of(name), *option_names(name), *roles_of(name)} - {"gate", "min_relevant"}
     assert wanted <= keys(app)
