@@ -7,7 +7,9 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import script
 
-_component = st.components.v2.component("workbench_document", html="<div></div>", js=script("history.js", "document.js"))
+_component = st.components.v2.component(
+    "workbench_document", html="<div></div>", js=script("history.js", "document.js")
+)
 
 
 def dress_document(words: Words) -> None:
