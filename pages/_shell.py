@@ -17,6 +17,7 @@ from engine.errors import NotSignedIn
 from engine.messages import NC_
 from engine.people import Person, current_user, signing_in
 from engine.plugins import Place, panels
+from pages.parts.ask.tour import begin_tour
 from pages.parts.common.document import dress_document
 from pages.parts.common.job_line import show_job_line
 from pages.parts.common.page_help import page_help
@@ -129,7 +130,7 @@ with st.container(key="brand"):
     st.html(f"<b>Workbench</b> <span>{page.title}</span>")
 with st.session_state["help_place"]:
     if st.button(words("Help with this page"), icon=":material/help:", key="help", type="tertiary"):
-        page_help(page.url_path or "ask", page.title, words)
+        page_help(page.url_path or "ask", page.title, words, begin_tour)
 if page.url_path != "knowledge":  # there they stand as cards
     show_job_line(get_engine(), words)
 page.run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -12,7 +12,6 @@ from components.labels import help_of, name_of
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName, every_setting, settings_of
-from pages.parts.ask.tour import begin_tour
 
 SHOWS: Mapping[str, str] = {
     "ask": N_(
@@ -32,8 +31,8 @@ SHOWS: Mapping[str, str] = {
 
 
 @st.dialog(" ", width="medium")
-def page_help(page: str, title: str, words: Words) -> None:
-    """Open the dialog for a page, named by its address."""
+def page_help(page: str, title: str, words: Words, begin_tour: Callable[[], None]) -> None:
+    """Open the dialog for a page, named by its address; that of Ask can begin the tour."""
     st.markdown(f"#### {title}")
     st.markdown(words(SHOWS[page]))
     if page == "ask" and st.button(words("Start the tour"), key="help_tour", on_click=begin_tour):
