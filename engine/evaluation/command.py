@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -19,9 +19,10 @@ from engine.database.databases import Databases
 from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set
+from engine.evaluation.figures import Figure
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
-from engine.evaluation.judgements import key_of, request_of, verdicts_of
+from engine.evaluation.judgements import judged_answers, key_of, request_of, verdicts_of
 from engine.evaluation.judging import require_judge
 from engine.evaluation.measures import OF_PASSAGES
 from engine.evaluation.store import EvaluationStore
@@ -31,6 +32,9 @@ from engine.model.config import BUILTIN, OLD_GATE, Defaults, RoleModel, RunConfi
 from engine.model.values import Fault, RunRecord
 from engine.settings import Settings
 from engine.version import __version__
+
+if TYPE_CHECKING:
+    from engine.evaluation.correction import Correction
 
 _DEFAULTS = Defaults()
 _MOST_AT_ONCE = 32
@@ -82,6 +86,8 @@ class Report:
     """By what ``answered_right`` is told, and of how many questions."""
     judge_fault: Fault | None = None
     """What stopped the judge before its last answer."""
+    correction: Correction | None = None
+    """Whether rewriting pays; None where these settings never rewrite, or nothing ran."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -130,6 +136,7 @@ class Report:
             ],
             "answered_right_by": self.told_by,
             "labelled_by_file": self.by_file,
+            "correction": self.correction.to_dict() if self.correction else None,
             "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
@@ -201,9 +208,13 @@ def report_of(
     said: tuple[AnswerJudgement, ...] = (),
 ) -> Report:
     """The figures of what was run: the usual ones and those that have a bar."""
+    from engine.evaluation.correction import correction, rewrites
+    from engine.evaluation.evidence import gather
+
     usual = (*USUAL, *(JUDGED if job.judge is not None else ()))
     measures = tuple(dict.fromkeys((*map(measure_of, usual), *(bar.measure for bar in job.bars))))
     in_order = {case.id: failures[case.id] for case in cases if case.id in failures}
+    evidence = gather(cases, records, (), judged_answers(said))
     judge = job.judge.model if job.judge is not None else ""
     return Report(
         job,
@@ -213,6 +224,7 @@ def report_of(
         values_of(measures, cases, records, said, judge),
         said,
         told_by(cases, records, said),
+        correction=correction(evidence, job.config) if len(evidence) and rewrites(job.config) else None,
     )
 
 
@@ -229,6 +241,8 @@ def say(report: Report) -> None:
             f"{report.by_file} of {len(report.cases)} questions: {_BY_FILE} They are not in {left_out}, and count in "
             "grader_recall once, for the best passage."
         )
+    if report.correction is not None:
+        console.print(_corrected(report.correction))
     for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:
         console.print(f"[red]✗[/] {escape(case_id)}: {escape(fault.fact)}")
     if len(report.failures) > _MOST_FAILURES_SHOWN:
@@ -239,6 +253,17 @@ def say(report: Report) -> None:
     for bar in report.missed:
         console.print(f"[red]below the bar:[/] {_missed(bar, report)}")
     _write_json(report)
+
+
+def _corrected(found: Correction) -> str:
+    """Say whether rewriting pays."""
+    counts = ", ".join(f"{found.count(effect)} {effect}" for effect in ("helped", "harmed", "same", "unknown"))
+    with_, without = (_bounds(figure, 1) for figure in found.steps)
+    said = f"Rewriting, against none: {counts}; {with_} steps a question with it, {without} without."
+    if found.missing:
+        price = f"{found.price.calls} calls of chat models and {found.price.built_in_calls} built-in steps"
+        said += f" {len(found.missing)} answers without it were never generated: at most {price} would tell."
+    return said
 
 
 def _missed(bar: Bar, report: Report) -> str:
@@ -308,10 +333,12 @@ def _table(report: Report) -> Table:
 
 def _number(value: Value) -> str:
     """The value, or the bounds that it keeps to while a question is unknown."""
-    figure = value.figure
+    return _bounds(value.figure, 0 if value.measure.name == "failed" else 3)
+
+
+def _bounds(figure: Figure, digits: int) -> str:
     if figure.lower is None:
         return "–"
-    digits = 0 if value.measure.name == "failed" else 3
     if not figure.unknown_n:
         return f"{figure.lower:.{digits}f}"
     return f"{figure.lower:.{digits}f} … {'?' if figure.upper is None else f'{figure.upper:.{digits}f}'}"

@@ -374,6 +374,8 @@ def test_people_tell_which_answers_are_right(data_dir: Path, table: Path, capsys
         then = result(capsys)["measures"]["answered_right"]
         assert (first["measures"]["answered_right"]["value"], then["value"], then["n"]) == (2 / 3, 0.0, 3)
         assert first["answered_right_by"] == {"passage": 2, "refusal": 1}
+        assert [first["correction"][effect] for effect in ("helped", "harmed", "same", "unknown")] == [0, 0, 3, 0]
         assert main(["eval", str(table)]) == 0
         shown = " ".join(capsys.readouterr().out.split())
         assert "judged by people's judgements of the answer for 2, refusing what cannot be answered for 1." in shown
+        assert "Rewriting, against none: 0 helped, 0 harmed, 3 same, 0 unknown;" in shown

@@ -1,0 +1,122 @@
+"""Whether correction pays: equal to really running both settings, and unknown where nothing was generated."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.engine import Engine
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import Case, sample_set
+from engine.evaluation.correction import Correction, correction, rewrites
+from engine.evaluation.evidence import gather
+from engine.evaluation.values import shipped_batch
+from engine.model.config import RunConfig, config_from_dict
+from engine.model.values import RunRecord
+from engine.samples.shipped import shipped_record
+from engine.settings import Settings
+from tests.evaluation.gathered import evidence_of
+
+DRAWN = 10
+GATES = (
+    RunConfig(),
+    RunConfig(min_relevant=2),
+    RunConfig(gate="pass_rate", grade_pass_threshold=0.4),
+    RunConfig(gate="pass_rate", similarity_threshold=0.4, top_k=3),
+)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    data: Path = tmp_path_factory.mktemp("correction")
+    with Engine.open(Settings(data_dir=data, ollama_url="http://127.0.0.1:1")) as opened:
+        opened.wait_until_ready()
+        yield opened
+
+
+def shipped() -> Correction:
+    records = {case: shipped_record(run) for case, run in shipped_batch().runs.items()}
+    return correction(gather(sample_set().cases, records), shipped_batch().config)
+
+
+def ends_right(case: Case, record: RunRecord) -> bool:
+    """Say of a real run what Tune says of it under its own settings."""
+    (right,) = evaluate(gather([case], {case.id: record}), [record.config]).measures["answered_right"].of(0)
+    return bool(right)
+
+
+@pytest.mark.parametrize("config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow"])
+def test_helped_harmed_and_same_are_what_running_both_settings_gives(engine: Engine, config: RunConfig) -> None:
+    """SC-04: with the built-in roles, other questions each time; the unknown ones are in neither count."""
+    cases = random.sample(sample_set().cases, DRAWN)
+    gathered = {case.id: engine.run(case.question, config) for case in cases}
+    found = correction(gather(cases, gathered), config)
+    assert {row.case_id for row in found.rows} == set(gathered)
+    for row in found.rows:
+        case = next(item for item in cases if item.id == row.case_id)
+        without = engine.run(case.question, found.without)
+        sides = ends_right(case, gathered[case.id]), ends_right(case, without)
+        really = "same" if sides[0] == sides[1] else "helped" if sides[0] else "harmed"
+        assert row.effect in (really, "unknown"), case.id
+        assert all(said in (None, real) for said, real in zip(row.right, sides, strict=True)), case.id
+        assert (row.effect == "unknown") == (case.id in found.missing), case.id
+        if row.steps[1] is not None:
+            assert row.steps[1] == without.calls + without.built_in_calls, case.id
+    # An answer that is generated then makes the question known.
+    more = {case.id: engine.run(case.question, found.without) for case in cases if case.id in found.missing}
+    assert correction(gather(cases, gathered, [more]), config).count("unknown") == 0
+
+
+def test_the_samples_have_questions_that_a_rewrite_helps_and_the_cost_of_both_ways() -> None:
+    found = shipped()
+    assert found.count("helped") >= 1 and found.count("unknown") == 0 == len(found.missing)
+    assert all(row.best for row in found.rows if row.effect == "helped")
+    with_, without = found.steps
+    assert with_.value is not None and without.value is not None and with_.value > without.value
+
+
+def test_the_counts_of_unknown_questions_are_bounds() -> None:
+    """BE-01: an unknown question may be helped or harmed, unless one side already rules that out."""
+    found = correction(evidence_of(24, RunConfig(gate="pass_rate")), RunConfig(gate="pass_rate", top_k=3))
+    unknown = found.count("unknown")
+    assert 0 < unknown < len(found.rows)
+    for effect in ("helped", "harmed"):
+        figure = found.figure(effect)
+        assert figure.lower == found.count(effect) and figure.upper <= figure.lower + unknown
+        assert figure.value is None or figure.lower == figure.upper
+    assert found.hindsight.lower <= found.hindsight.upper <= 1.0
+    assert found.hindsight.lower >= max(side.lower for side in found.right)
+
+
+def test_a_question_that_failed_or_has_no_label_is_unknown_and_says_why() -> None:
+    record = shipped_record(shipped_batch().runs["dc-en-16"])
+    case = next(item for item in sample_set().cases if item.id == "dc-en-16")
+    bare = Case("bare", case.question)
+    evidence = gather([case, bare, Case("lost", "?", answerable=False)], {case.id: record, "bare": record})
+    found = correction(evidence, record.config)
+    assert {row.case_id: (row.effect, row.why) for row in found.rows} == {
+        "dc-en-16": ("helped", ""),
+        "bare": ("unknown", "unlabelled"),
+        "lost": ("unknown", "failed"),
+    }
+    assert found.to_dict()["unknown"] == 2 and found.to_dict()["questions"][0]["best_rewrites"] == 1
+
+
+def test_what_generating_the_missing_answers_takes_is_priced_and_nothing_else() -> None:
+    evidence = evidence_of(24, RunConfig(gate="pass_rate"))
+    found = correction(evidence, RunConfig(gate="pass_rate", top_k=3))
+    assert found.missing and found.price.calls + found.price.built_in_calls >= len(found.missing)
+    assert found.without == replace(found.config, max_rewrites=0)
+    assert np.isfinite(found.steps[1].lower)
+
+
+@pytest.mark.parametrize("config", [RunConfig(max_rewrites=0), config_from_dict({"workflow": "dual_loop"})])
+def test_settings_that_never_rewrite_have_nothing_to_compare(config: RunConfig) -> None:
+    assert not rewrites(config)
+    with pytest.raises(ValueError, match="never rewrite"):
+        correction(evidence_of(1), config)
