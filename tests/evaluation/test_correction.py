@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from engine.engine import Engine
@@ -15,6 +14,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, sample_set
 from engine.evaluation.correction import Correction, correction, rewrites
 from engine.evaluation.evidence import gather
+from engine.evaluation.figures import Figure
 from engine.evaluation.values import shipped_batch
 from engine.model.config import RunConfig, config_from_dict
 from engine.model.values import RunRecord
@@ -48,6 +48,11 @@ def ends_right(case: Case, record: RunRecord) -> bool:
     """Say of a real run what Tune says of it under its own settings."""
     (right,) = evaluate(gather([case], {case.id: record}), [record.config]).measures["answered_right"].of(0)
     return bool(right)
+
+
+def ends(figure: Figure) -> tuple[float, float]:
+    assert figure.lower is not None and figure.upper is not None
+    return figure.lower, figure.upper
 
 
 @pytest.mark.parametrize("config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow"])
@@ -85,12 +90,11 @@ def test_the_counts_of_unknown_questions_are_bounds() -> None:
     found = correction(evidence_of(24, RunConfig(gate="pass_rate")), RunConfig(gate="pass_rate", top_k=3))
     unknown = found.count("unknown")
     assert 0 < unknown < len(found.rows)
-    for effect in ("helped", "harmed"):
-        figure = found.figure(effect)
-        assert figure.lower == found.count(effect) and figure.upper <= figure.lower + unknown
-        assert figure.value is None or figure.lower == figure.upper
-    assert found.hindsight.lower <= found.hindsight.upper <= 1.0
-    assert found.hindsight.lower >= max(side.lower for side in found.right)
+    helped, harmed = ends(found.figure("helped")), ends(found.figure("harmed"))
+    assert (helped[0], harmed[0]) == (found.count("helped"), found.count("harmed"))
+    assert max(helped[1] - helped[0], harmed[1] - harmed[0]) <= unknown
+    assert ends(found.hindsight)[0] >= max(ends(side)[0] for side in found.right)
+    assert ends(found.hindsight)[1] <= 1.0
 
 
 def test_a_question_that_failed_or_has_no_label_is_unknown_and_says_why() -> None:
@@ -112,7 +116,6 @@ def test_what_generating_the_missing_answers_takes_is_priced_and_nothing_else() 
     found = correction(evidence, RunConfig(gate="pass_rate", top_k=3))
     assert found.missing and found.price.calls + found.price.built_in_calls >= len(found.missing)
     assert found.without == replace(found.config, max_rewrites=0)
-    assert np.isfinite(found.steps[1].lower)
 
 
 @pytest.mark.parametrize("config", [RunConfig(max_rewrites=0), config_from_dict({"workflow": "dual_loop"})])
