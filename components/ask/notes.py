@@ -2,129 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from components.ask.admitted import lets_in
 from components.ask.what_if_text import REWRITES, begun_small, saving_parts, value_text
 from components.common.i18n import Words
-from components.common.markup import Node, box, button, chip, draw, fold, node
-from components.common.outcomes import outcome_text, round_text
-from components.common.phrases import WANTED, bar_text, begun, duration_text
+from components.common.markup import Node, box, button, draw, fold, node
+from components.common.outcomes import outcome_text
+from components.common.phrases import duration_text
 from components.labels import MESSAGE_ROLES, VARIED_SETTINGS
-from engine.messages import N_, NC_
-from engine.model.config import BUILTIN, RunConfig
-from engine.model.decide import gate_of
-from engine.model.values import Chat, Message, ModelCall, Passage, PassageId, Round, RunRecord, SetVerdict, Verdict
+from engine.messages import NC_
+from engine.model.config import BUILTIN
+from engine.model.values import Chat, Message, ModelCall, RunRecord
 from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.gate_cost import GateCost
-from engine.replay.values import WhatIf
 
-_ANSWERED: Mapping[str, tuple[str, str]] = {
-    "yes": ("pass", NC_("passages together", "yes")),
-    "part": ("warn", NC_("passages together", "in part")),
-    "no": ("warn", NC_("passages together", "no")),
-}
-_BY_WORDS: Mapping[str, tuple[str, str]] = {
-    "yes": ("pass", N_("cover the words of the question")),
-    "part": ("warn", N_("cover some words of the question")),
-    "no": ("warn", N_("cover no word of the question")),
-}
-"""What the built-in judge can tell: words are not meaning."""
-_HELP = N_(
-    "Whether what passed until then suffices to answer the question, which is another matter than whether each passage "
-    "helps."
-)
-_HELP_BY_WORDS = N_("The built-in grader compares words: it cannot tell whether passages that cover them answer.")
 _SHOWN = 3
-
-
-def counterfactual_notes(record: RunRecord, found: WhatIf, words: Words) -> Mapping[PassageId, str]:
-    """A short note for every passage to which something else would happen; empty where nothing is known to change."""
-    if found.config == record.config or not found.steps:
-        return {}
-    tried = [step.round for step in found.steps]
-    notes: dict[PassageId, str] = {}
-    for passage_id, passage in _all_seen(record).items():
-        note = _note(record, found, tried, passage, words)
-        if note:
-            notes[passage_id] = note
-    return notes
-
-
-def _all_seen(record: RunRecord) -> dict[PassageId, Passage]:
-    return {item.passage.id: item.passage for current in record.rounds for item in current.candidates}
-
-
-def _note(record: RunRecord, found: WhatIf, tried: list[Round], passage: Passage, words: Words) -> str:
-    # Only rounds that would happen are compared with themselves; no one knows what comes after an open one.
-    same = record.rounds[: len(tried)]
-    kept_then, kept_now = _kept(same, passage.id), _kept(tried, passage.id)
-    if kept_then and not kept_now:
-        return _dropped(tried, passage.id, found.config, words)
-    if not kept_now:
-        gone = found.path_known and _kept(record.rounds, passage.id)
-        return words("its round does not happen") if gone else ""
-    verdict = _verdict(tried, passage.id)
-    if not kept_then:
-        return words("kept, without a verdict so far" if verdict is None else NC_("what-if", "kept"))
-    former = _verdict(same, passage.id)
-    if verdict is not None and former is not None:
-        changed = _passing(verdict, former, record.config, found.config, words)
-        if changed:
-            return changed
-    return _given(record, found, passage, words)
-
-
-def _kept(rounds: Sequence[Round], passage_id: PassageId) -> bool:
-    return any(passage.id == passage_id for current in rounds for passage in current.kept)
-
-
-def _verdict(rounds: Sequence[Round], passage_id: PassageId) -> Verdict | None:
-    found = [current.verdicts[passage_id] for current in reversed(rounds) if passage_id in current.verdicts]
-    return next((item for item in found if item.relevant is not None), found[0] if found else None)
-
-
-def _dropped(tried: Sequence[Round], passage_id: PassageId, config: RunConfig, words: Words) -> str:
-    """The drop that came closest to being none."""
-    places = [
-        (item, current.index) for current in tried for item in current.candidates if item.passage.id == passage_id
-    ]
-    best, place = max(places, key=lambda seen: (seen[0].rank <= config.top_k, seen[0].passage.similarity))
-    if gate_of(best.rank, best.passage.similarity, config) == "beyond_top_k":
-        return words(
-            "{round}: dropped, rank {rank} > {top_k}",
-            round=begun(round_text(place, words)),
-            rank=best.rank,
-            top_k=config.top_k,
-        )
-    value, bound = _apart(best.passage.similarity, config.similarity_threshold)
-    return words("{round}: dropped, {value} < {bound}", round=begun(round_text(place, words)), value=value, bound=bound)
-
-
-def _passing(now: Verdict, then: Verdict, old: RunConfig, new: RunConfig, words: Words) -> str:
-    passes = now.passes(new.min_confidence)
-    if passes == then.passes(old.min_confidence):
-        return ""
-    return words("passes: {why}" if passes else "does not pass: {why}", why=bar_text(now, new.min_confidence, words))
-
-
-def _given(record: RunRecord, found: WhatIf, passage: Passage, words: Words) -> str:
-    if not found.path_known or record.context is None or not (found.passages or found.outcome == "abstained"):
-        return ""
-    # What the token budget cut was offered all the same.
-    then = {item.id for item in record.context.passages} | set(record.context.cut)
-    now = {item.id for item in found.passages}
-    if (passage.id in now) == (passage.id in then):
-        return ""
-    return words("goes to the generator" if passage.id in now else "does not go to the generator")
-
-
-def _apart(value: float, bound: float) -> tuple[str, str]:
-    """Both with as many digits as it takes to tell them apart."""
-    digits = 2
-    while digits < 4 and value != bound and f"{value:.{digits}f}" == f"{bound:.{digits}f}":
-        digits += 1
-    return f"{value:.{digits}f}", f"{bound:.{digits}f}"
 
 
 def chat_note(record: RunRecord, words: Words, *, key: str) -> None:
@@ -218,52 +111,6 @@ def gate_cost_text(found: GateCost, words: Words) -> str:
             ),
         )
     )
-
-
-def together_lines(record: RunRecord, words: Words, *, key: str) -> None:
-    """A line for every round after which something had passed; nothing where no round judges passages."""
-    lines = [_verdict_line(index, verdict, words) for index, verdict in set_verdicts(record).items()]
-    if lines:
-        draw(tuple(lines), words, key=key)
-
-
-def set_verdicts(record: RunRecord) -> dict[int, SetVerdict]:
-    """By round the verdict that the run asked for; nothing where the setting is off."""
-    return {current.index: current.whole for current in record.rounds if current.whole is not None}
-
-
-def _verdict_line(index: int, verdict: SetVerdict, words: Words) -> Node:
-    if verdict.grader == BUILTIN:
-        return _verdict_by_words(index, verdict, words)
-    count = len(verdict.passages)
-    asked = words.count(
-        "{round}: does the 1 passage that passed answer it?",
-        "{round}: do the {n} passages that passed answer it together?",
-        count,
-        round=begun(round_text(index, words)),
-    )
-    look, said = _ANSWERED.get(verdict.answered or "", ("fault", N_("unreadable")))
-    return node(
-        "p", "small", f"{asked} ", chip(look, words(said), words(_HELP)), f" {verdict.grader}: {verdict.reason}"
-    )
-
-
-def _verdict_by_words(index: int, verdict: SetVerdict, words: Words) -> Node:
-    count = words.count("1 passage that passed", "{n} passages that passed", len(verdict.passages))
-    look, said = _BY_WORDS.get(verdict.answered or "", ("fault", N_("unreadable")))
-    place = words("{round}: {what}", round=begun(round_text(index, words)), what=count)
-    return node(
-        "p", "small", f"{place} ", chip(look, words(said), words(_HELP_BY_WORDS)), f" {_lacking(verdict, words)}"
-    )
-
-
-def _lacking(verdict: SetVerdict, words: Words) -> str:
-    parts = []
-    if verdict.missing:
-        parts.append(words("missing: {terms}", terms=words(", ").join(verdict.missing)))
-    if verdict.wanted_found is False:
-        parts.append(words("does not name {kind}", kind=words(WANTED[verdict.wanted])))
-    return words("; ").join(parts)
 
 
 def smallest_change_nodes(

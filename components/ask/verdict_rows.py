@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.common.i18n import Words
-from components.common.phrases import bar_text, place_text, probability_text, verdict_label, verdict_reason
+from components.common.phrases import WANTED, bar_text, place_text, probability_text, verdict_label, verdict_reason
 from components.sentences.rounds import round_names
 from engine.messages import N_
-from engine.model.config import RunConfig
+from engine.model.config import BUILTIN, RunConfig
 from engine.model.values import Candidate, Gate, Round, RunRecord, SetVerdict, Verdict
 
 DROPPED: dict[Gate, str] = {
@@ -94,7 +94,7 @@ def _row(item: Candidate, current: Round, record: RunRecord, words: Words) -> di
         "reason": _reason(verdict, record.config, words),
     }
     if passage.id in current.reused:
-        said["reason"] = words("verdict reused: {reason}", reason=said["reason"])
+        said["reason"] = words("reused: {reason}", reason=said["reason"])
     if verdict.known_p is not None:
         said |= {"p": probability_text(verdict.known_p).removeprefix("0"), "share": verdict.known_p}
         said["bar"] = bar_text(verdict, record.config.min_confidence, words)
@@ -118,7 +118,10 @@ def _reason(verdict: Verdict, config: RunConfig, words: Words) -> str:
 
 def together(whole: SetVerdict, words: Words) -> tuple[str, str]:
     """Look and sentence of the verdict on all passages that had passed until then."""
-    table = _BY_WORDS if whole.grader == "builtin" else _TOGETHER
+    table = _BY_WORDS if whole.grader == BUILTIN else _TOGETHER
     look, said = table.get(whole.answered or "", ("fault", N_("Together: reply not readable")))
-    lacks = words("missing: {terms}", terms=words(", ").join(whole.missing)) if whole.missing else whole.reason
-    return look, words("; ").join(filter(None, (words(said), lacks if whole.answered != "yes" else "")))
+    lacks = [words("missing: {terms}", terms=words(", ").join(whole.missing))] if whole.missing else []
+    if whole.wanted_found is False:
+        lacks.append(words("does not name {kind}", kind=words(WANTED[whole.wanted])))
+    reason = [whole.reason] if whole.grader != BUILTIN and whole.reason else lacks
+    return look, words("; ").join((words(said), *(reason if whole.answered != "yes" else ())))

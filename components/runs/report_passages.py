@@ -7,7 +7,7 @@ from typing import Any
 
 from components.ask.answer import headline
 from components.ask.answer_text import Cite, answer_prose, doubts_of
-from components.ask.passages import passage_row
+from components.ask.passage_rows import passage_row
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.markup import Node, chip, node
@@ -31,7 +31,7 @@ _COLUMNS = {
 }
 
 _SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
-_LOOKS = {"pass": "pass", "fail": "warn", "unreadable": "fault"}
+_LOOKS = {"pass": "pass", "fail": "warn", "fault": "fault"}
 
 
 def anchors(record: RunRecord) -> dict[PassageId, str]:
@@ -81,8 +81,7 @@ def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, 
         return (node("p", "muted", words(NOTHING_FOUND)),)
     threshold = record.config.similarity_threshold
     return tuple(
-        _passage(passage_row(line, record.config, terms, words), places[line.passage.id], threshold, words)
-        for line in lines
+        _passage(passage_row(line, record, terms, words), places[line.passage.id], threshold, words) for line in lines
     )
 
 
@@ -107,7 +106,7 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
         node("span", "similarity num", row["value"], " ", node("small", "muted", row["cosine"]), bar, title=row["tip"]),
         node("span", "verdict", *verdict),
         node("span", "why", node("bdi", "", row["reason"])),
-        node("span", "steps", *_steps(row["steps"])),
+        node("span", "steps", *(_sign(item) for item in row["history"])),
     )
     # A link to something inside a closed fold opens it, without a script.
     full = node("div", "full", node("h4", "", words("Full text")), node("pre", "", *_marked(row["text"])), id=place)
@@ -127,15 +126,9 @@ def _story(row: Mapping[str, Any], words: Words) -> list[Node]:
     return parts
 
 
-def _steps(steps: Sequence[Mapping[str, str]]) -> list[Node | str]:
-    made: list[Node | str] = []
-    for place, step in enumerate(steps):
-        if place:
-            made.append(step.get("joint", " → "))
-        cited = step["kind"] in ("cited", "uncited")
-        look = "marker" if cited else f"step {_LOOKS.get(step['kind'], 'muted')}"
-        made.append(node("span", look, step["text"]))
-    return made
+def _sign(item: Mapping[str, str]) -> Node:
+    look = "marker" if item["look"] in ("cited", "uncited") else f"step {_LOOKS.get(item['look'], 'muted')}"
+    return node("span", look, item["glyph"], title=item["said"], aria_label=item["said"], role="img")
 
 
 def _marked(segments: Sequence[Segment]) -> list[Node | str]:

@@ -14,18 +14,18 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         from components.ask.decisions import decision_path
         from components.ask.figures import figures
         from components.ask.model_calls import model_calls
-        from components.ask.passages import passages_table
         from components.ask.rewrites import rewrite_history
         from components.ask.timeline import timeline
         from components.common.faults import fault_box
         from components.common.i18n import words_for
         from engine.model.values import Fault, PassageId
+        from pages.parts.ask import passages
         from tests.components.sample_run import sample_record
 
         words, record = words_for("zh" if language == "zh" else "en"), sample_record()
         figures(record, words, key="figures", most_calls=24)
         answer_card(record, words, key="answer")
-        passages_table(record, words, key="passages", opened=PassageId(opened) if opened else None)
+        passages.view(record, words, key="passages", opened=PassageId(opened) if opened else None)
         decision_path(record, words, key="path", dot="digraph { a -> b }", downloads={"path.dot": b"digraph {}"})
         rewrite_history(record, words, key="rewrites")
         timeline(record, words, key="timeline")
@@ -89,17 +89,17 @@ def test_empty_states_say_what_will_come() -> None:
         from components.ask.decisions import decision_path
         from components.ask.figures import figures
         from components.ask.model_calls import model_calls
-        from components.ask.passages import passages_table
         from components.ask.rewrites import rewrite_history
         from components.ask.timeline import timeline
         from components.common.i18n import words_for
         from engine.model.events import fold_all
+        from pages.parts.ask import passages
         from tests.components.sample_run import sample_events
 
         words, record = words_for("en"), fold_all(sample_events()[:1])
         figures(None, words, key="figures")
         answer_card(replace(record, outcome=None), words, key="answer")
-        passages_table(record, words, key="passages")
+        passages.view(record, words, key="passages")
         decision_path(record, words, key="path")
         rewrite_history(record, words, key="rewrites")
         timeline(record, words, key="timeline")

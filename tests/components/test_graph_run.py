@@ -11,8 +11,15 @@ import pytest
 from components.ask.answer import answer_body
 from components.ask.answer_marks import answer_notes, basis_text
 from components.ask.context_bar import context_nodes
-from components.ask.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
-from components.ask.passages import passage_row
+from components.ask.passage_rows import (
+    cut_text,
+    moves_text,
+    names_of,
+    notes_of,
+    passage_row,
+    stage_cells,
+    stage_drop,
+)
 from components.ask.presenter_sentences import sentence
 from components.common.i18n import Words, words_for
 from components.common.life_lines import Sighting, life_lines
@@ -182,7 +189,7 @@ def test_a_passage_dropped_by_a_stage_says_by_which_and_by_how_much(words: Words
         "rerank score {value} < {bound}, missed by {missed}", value="0.25", bound="0.50", missed="0.25"
     )
     dropped = replace(line, sightings=(graph,), verdict=None, fate="below_graph")
-    assert passage_row(dropped, config, (), words)["state"] == "below_graph"
+    assert passage_row(dropped, replace(answered(), config=config), (), words)["state"] == "below_graph"
 
 
 def test_sentences_left_out_before_the_answer_are_marked_in_the_full_text() -> None:

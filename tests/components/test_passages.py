@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from components.ask.passages import drop_reason, passage_row, passages_csv
+from components.ask.passage_rows import drop_reason, passage_row
 from components.common.i18n import words_for
 from components.common.life_lines import LifeLine, life_lines
 from components.common.phrases import verdict_label
@@ -19,6 +19,7 @@ from engine.model.config import RunConfig, SearchMethod
 from engine.model.decide import gated
 from engine.model.values import PassageId, Round, RunId, RunRecord, Verdict
 from engine.samples.demos import demo_record
+from pages.parts.ask.passages import passages_csv
 from tests.components.loop_runs import dual_record, quality_record
 from tests.components.sample_run import CONFIG, HOSTILE, passage, sample_record
 
@@ -27,23 +28,22 @@ EN, ZH = words_for("en"), words_for("zh")
 
 def rows() -> dict[str, dict[str, Any]]:
     record = sample_record()
-    return {line.passage.id: passage_row(line, record.config, ("血糖",), EN) for line in life_lines(record)}
+    return {line.passage.id: passage_row(line, record, ("血糖",), EN) for line in life_lines(record)}
 
 
-def steps(row: dict[str, Any]) -> str:
-    """The life-line as a reader sees it."""
-    pieces: list[dict[str, str]] = row["steps"]
-    return "".join(piece.get("joint", " → " if place else "") + piece["text"] for place, piece in enumerate(pieces))
+def told(row: dict[str, Any]) -> list[str]:
+    """The history as it is read aloud, each part after its sign."""
+    return [f"{item['glyph']} {item['said']}" for item in row["history"]]
 
 
-def test_a_life_line_reads_from_first_sight_to_marker() -> None:
+def test_the_history_has_a_sign_and_words_for_every_round_and_for_the_answer() -> None:
     """SC-12: per-passage details, where each one went."""
     drawn = rows()
-    assert steps(drawn["symptoms"]) == "rewrite 1 · #1 → ✓ → kept → 1"
-    assert steps(drawn["thirst"]) == "as asked · #1 → ✓, rewrite 1 · #2 → reused → kept → 2"
-    assert steps(drawn["history"]) == "as asked · #2 → ✗, rewrite 1 · #5 → reused"
-    assert steps(drawn["hostile"]) == "as asked · #3 → ?"
-    assert steps(drawn["log"]) == "as asked · #5 → dropped: similarity, rewrite 1 · #6 → dropped: top-k"
+    assert told(drawn["symptoms"]) == ["· as asked: not found", "✓ rewrite 1: #1 → passed", "1 cited as [1]"]
+    assert told(drawn["thirst"]) == ["✓ as asked: #1 → passed", "✓ rewrite 1: #2 → passed (reused)", "2 cited as [2]"]
+    assert told(drawn["history"]) == ["✗ as asked: #2 → not passed", "✗ rewrite 1: #5 → not passed (reused)"]
+    assert told(drawn["hostile"]) == ["? as asked: #3 → unreadable", "· rewrite 1: not found"]
+    assert told(drawn["log"]) == ["– as asked: #5 → dropped: similarity", "– rewrite 1: #6 → dropped: top-k"]
 
 
 def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:
@@ -96,8 +96,8 @@ def test_a_verdict_that_passes_against_its_word_shows_the_inequality(
     config = RunConfig(min_confidence=bar)
     found = passage("p", "a.md", "", "text", 0.5)
     current = Round(0, "q", gated((found,), config), verdicts={found.id: verdict})
-    line = life_lines(RunRecord(RunId("r"), "q", config, "", rounds=(current,)))[0]
-    chip = passage_row(line, config, (), EN)["chip"]
+    record = RunRecord(RunId("r"), "q", config, "", rounds=(current,))
+    chip = passage_row(life_lines(record)[0], record, (), EN)["chip"]
     assert (chip["look"], chip["note"]) == (look, note)
 
 
@@ -158,26 +158,25 @@ def test_a_fused_passage_says_its_rank_in_each_list_its_fused_rank_and_its_place
     """QL-03"""
     record = quality_record()
     lines = {line.passage.id: line for line in life_lines(record)}
-    row = passage_row(lines[PassageId("v1")], record.config, (), EN)
+    row = passage_row(lines[PassageId("v1")], record, (), EN)
     assert (row["kind"], row["kind_text"]) == ("vector", "knowledge base")
-    texts = [step["text"] for step in row["steps"]]
-    assert texts[:4] == ["as asked · knowledge base #1", "fused #1", "✓", "reranked #1 · P 0.45"]
-    assert texts[4] == "rewrite 1 · knowledge base #1 + entities and relations #2"
-    assert row["steps"][4]["joint"] == "\n", "a round of several lists begins on a line of its own"
-    assert passage_row(lines[PassageId("t1")], record.config, (), ZH)["kind_text"] == "历史记录"
+    first, second, *_ = told(row)
+    assert first == "✗ as asked: knowledge base #1 → fused #1 → not passed → reranked #1 · P 0.45"
+    assert second.startswith("✓ rewrite 1: knowledge base #1 + entities and relations #2 → fused #")
+    assert passage_row(lines[PassageId("t1")], record, (), ZH)["kind_text"] == "历史记录"
 
 
 def test_a_passage_of_the_web_is_marked_untrusted_and_others_have_no_kind() -> None:
     """DL-07"""
     record = dual_record()
     lines = {line.passage.id: line for line in life_lines(record)}
-    row = passage_row(lines[PassageId("w1")], record.config, (), EN)
+    row = passage_row(lines[PassageId("w1")], record, (), EN)
     assert (row["kind"], row["kind_text"], row["kind_tip"]) == (
         "web",
         EN("web · untrusted"),
         EN("From a web search: anybody may have written it. It is shown as plain text, and its address is no link."),
     )
-    assert passage_row(lines[PassageId("v1")], record.config, (), EN)["kind"] == ""
+    assert passage_row(lines[PassageId("v1")], record, (), EN)["kind"] == ""
 
 
 def _ranked(search: SearchMethod, vector: int | None, text: int | None) -> tuple[LifeLine, RunRecord]:
@@ -191,9 +190,9 @@ def _ranked(search: SearchMethod, vector: int | None, text: int | None) -> tuple
 @pytest.mark.parametrize(
     ("vector", "text", "shown", "line"),
     [
-        (3, 1, "meaning #3 · words #1 (BM25 7.2)", "as asked · meaning #3 + words #1"),
-        (None, 1, "meaning – · words #1 (BM25 7.2)", "as asked · words #1"),
-        (3, None, "meaning #3 · words –", "as asked · meaning #3"),
+        (3, 1, "meaning #3 · words #1 (BM25 7.2)", "meaning #3 + words #1"),
+        (None, 1, "meaning – · words #1 (BM25 7.2)", "words #1"),
+        (3, None, "meaning #3 · words –", "meaning #3"),
     ],
 )
 def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not(
@@ -201,19 +200,19 @@ def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not
 ) -> None:
     """SC-02: where the order comes from fusion, both ranks stay visible."""
     found, record = _ranked("fused", vector, text)
-    row = passage_row(found, record.config, (), EN)
+    row = passage_row(found, record, (), EN)
     assert row["ranks"] == shown
-    assert steps(row) == f"{line} → fused #1 → not graded"
+    assert told(row) == [f"– as asked: {line} → fused #1 → not graded"]
     assert ("–" in row["ranks_tip"]) == (None in (vector, text))
     assert row["seen"][0]["ranks"] == shown
 
 
 def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() -> None:
     found, record = _ranked("full_text", None, 1)
-    row = passage_row(found, record.config, (), ZH)
-    assert (row["ranks"], steps(row)) == ("词语 #1（BM25 7.2）", "原问题 · #1 → 未判定")
+    row = passage_row(found, record, (), ZH)
+    assert (row["ranks"], told(row)) == ("词语 #1（BM25 7.2）", ["– 原问题：#1 → 未判定"])
     found, record = _ranked("vector", None, None)
-    row = passage_row(found, record.config, (), EN)
+    row = passage_row(found, record, (), EN)
     assert (row["ranks"], row["ranks_tip"], row["seen"][0]["ranks"]) == ("", "", "")
 
 
@@ -229,6 +228,6 @@ def test_a_built_in_grader_speaks_the_language_of_the_page() -> None:
     judged = [line for line in life_lines(record) if line.verdict is not None]
     assert judged
     for line in judged:
-        row = passage_row(line, record.config, (), ZH)
+        row = passage_row(line, record, (), ZH)
         assert re.search("[A-Za-z]{4}", row["own"]) is None, row["own"]
     assert any(re.search("[A-Za-z]{4}", line.verdict.reason) for line in judged if line.verdict)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from components.ask.answer import copied_text
-from components.ask.passages import passages_csv
 from components.common.i18n import words_for
 from components.common.life_lines import life_lines
 from components.common.phrases import section_text
 from components.runs.report import report_html
 from engine.model.values import RunRecord
+from pages.parts.ask.passages import passages_csv
 from tests.components.sample_run import sample_record
 from tests.components.test_workflow_export import LOOP
 

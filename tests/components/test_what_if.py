@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from components.ask.notes import counterfactual_notes
 from components.ask.slider_marks import StableRange, mark_rules, note_text
 from components.ask.what_if_text import BROKEN, changes_text, consequence_text, price_text, value_text
 from components.common.i18n import words_for
@@ -18,6 +17,7 @@ from engine.model.cost import Cost
 from engine.model.events import fold_all
 from engine.model.values import Outcome, PassageId, RunRecord
 from engine.replay import WhatIf, what_if
+from pages.parts.ask.passages import counterfactual_notes
 from pages.parts.ask.what_if import card_nodes, ungraded_passages
 from tests.components.sample_run import CONFIG, sample_record
 from tests.support.recorded import recorded_run

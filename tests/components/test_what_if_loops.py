@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import pytest
 
-from components.ask.notes import counterfactual_notes
 from components.ask.what_if_text import consequence_text, gap_text
 from components.common.i18n import Words, words_for
 from engine.model.config import Options, RoleModel, RunConfig, WorkflowName
@@ -18,6 +17,7 @@ from engine.replay import Gap, WhatIf, what_if
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QualityOptions
+from pages.parts.ask.passages import counterfactual_notes
 from pages.parts.ask.what_if import card_nodes, said
 from tests.engine.whatif.loops import LoopWorld, run_in
 

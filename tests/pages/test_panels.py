@@ -15,7 +15,6 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CALLS_ENGINE = {"engine", "get_engine"}
 _WITH_ONE_USER = {
     "components.ask.context_bar",
-    "components.ask.passage_stages",
     "components.knowledge.job_list",
     "components.knowledge.memory_ledger",
     "components.picture.ranks",

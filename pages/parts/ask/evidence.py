@@ -14,12 +14,10 @@ from components.ask.answer import answer_card
 from components.ask.attachments import attached_card
 from components.ask.context_bar import context_bar
 from components.ask.decisions import decision_path
-from components.ask.diagnosis import blind_note
 from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
-from components.ask.notes import chat_note, counterfactual_notes, gate_cost_note, together_lines
+from components.ask.notes import chat_note, gate_cost_note
 from components.ask.origin import origin_note
-from components.ask.passages import passages_table
 from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
 from components.ask.what_if_text import BROKEN
@@ -40,10 +38,9 @@ from engine.flow.flow import Tab
 from engine.messages import N_
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
-from engine.people import current_user
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
-from pages.parts.ask import verdicts
+from pages.parts.ask import passages, verdicts
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
@@ -241,21 +238,14 @@ def tabs(
             st.session_state["cited_elsewhere"] = pressed
             st.rerun()
     with by_name["passages"]:
-        if by_name["passages"].open and not record.active:
-            together_lines(record, words, key="together")
-            blind_note(record, words, key="blind")
-        given = passages_table(
+        passages.panel(
+            engine,
             record,
             words,
-            key="passages",
+            found=found,
             opened=cited,
             shows=lambda line: cited is not None or concerns(line, node, record),
-            would=counterfactual_notes(record, found, words) if found is not None else None,
-            labels=own_labels(engine, record) if not record.active and may("editor") else None,
         )
-        if given is not None:
-            engine.evaluation.set_label(record.question, given.passage_id, given.relevant)
-            st.rerun()
 
     parts: dict[Tab, Callable[[], None]] = {
         "rewrites": lambda: rewrite_history(record, words, key="rewrites"),
@@ -276,15 +266,6 @@ def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
         if st.button(words("Show all"), key="show_all", type="tertiary"):
             clear_selection("live_run")
             st.rerun()
-
-
-def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
-    """The reader's own judgements for this question; None where they cannot be kept."""
-    try:
-        found, me = engine.evaluation.labels(record.question), current_user().author
-        return {item.passage_id: item.relevant for item in found if item.judge in ("", me)}
-    except WorkbenchError:
-        return None
 
 
 def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:

@@ -11,7 +11,7 @@ from components.ask.answer import _head
 from components.ask.decisions import followed_text
 from components.ask.diagnosis import why_text
 from components.ask.figures import figures_of
-from components.ask.passages import passage_row, passages_csv
+from components.ask.passage_rows import passage_row
 from components.ask.presenter_sentences import sentence as said_of
 from components.common.i18n import words_for
 from components.common.life_lines import life_lines
@@ -25,6 +25,7 @@ from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
+from pages.parts.ask.passages import passages_csv
 from pages.parts.ask.what_if import card_nodes
 from pages.parts.ask.what_if_map import pairs_for
 from plugins.traces.deciding import events_of
@@ -77,7 +78,7 @@ def test_rows_of_passages_their_story_and_their_file_leave_numbers_out() -> None
     record = ranks_alone()
     lines = life_lines(record)
     for line in lines:
-        row = passage_row(line, record.config, (), EN)
+        row = passage_row(line, record, (), EN)
         assert (row["value"], row["cosine"], row["bar"]) == ("–", "", False)
         assert " P " not in row["chip"]["text"]
         assert {(seen["similarity"], seen["cosine"], seen["floor"], seen["margin"]) for seen in row["seen"]} == {
@@ -90,7 +91,7 @@ def test_rows_of_passages_their_story_and_their_file_leave_numbers_out() -> None
 def test_scores_without_a_scale_stand_as_they_came_and_are_no_cosines() -> None:
     made = CragTrace("u3", "Tides?").retrieve("Tides?", [("tides", TIDES, 12.5), ("cats", CATS, None)])
     [record] = imported(*recognised(file_of(made.otlp("The moon."))).traces)
-    rows = [passage_row(line, record.config, (), EN) for line in life_lines(record)]
+    rows = [passage_row(line, record, (), EN) for line in life_lines(record)]
     assert [(row["value"], row["cosine"]) for row in rows] == [("–", "score 12.5"), ("–", "")]
 
 

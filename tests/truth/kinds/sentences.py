@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.ask.passages import drop_reason
+from components.ask.passage_rows import drop_reason
 from components.ask.presenter_sentences import sentence
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
