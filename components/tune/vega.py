@@ -36,7 +36,9 @@ def text(name: str, title: str = "", **more: Any) -> Spec:
 
 def layer(rows: Iterable[Mapping[str, Any]], mark: Spec, **encoding: Any) -> Spec:
     """Marks of one look, one a row."""
-    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
+    values = list(rows)
+    # Marks of no row have nothing to be read out.
+    return {"data": {"values": values}, "mark": mark if values else {**mark, "aria": False}, "encoding": encoding}
 
 
 def draw_chart(*layers: Spec, key: str, title: str, height: int) -> None:

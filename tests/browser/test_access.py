@@ -15,10 +15,6 @@ from tests.browser.screenshots import settle
 
 pytestmark = pytest.mark.browser
 PAGES: Mapping[str, str] = {
-    "quality loop": "/?run=demo-quality-{lang}&workflow=quality_loop",
-    "dual loop": "/?run=demo-correction-{lang}&workflow=dual_loop",
-    "graph": "/?run=demo-chain-{lang}&workflow=graph_hybrid",
-    "answer evaluation": "/?run=demo-revision-{lang}&workflow=answer_evaluation",
     "tune": "/tune?",
     "runs": "/runs?",
     "compare": "/runs?view=compare&a=demo-rescue-{lang}&b=demo-forced-{lang}",
@@ -41,8 +37,8 @@ _CHECK = """async ([levels, rules]) => {
     return `${rule.id}: ${node.target.flat().at(-1)} | ${node.html.slice(0, 120)} | ${why[0]}`;
   }));
 }"""
-# Text of drawings grows and shrinks with them.
-_SMALL = """(smallest) => {
+# Text of drawings grows and shrinks with them. Tabs of these tests ask for less motion.
+_FAULTS = """(smallest) => {
   const found = [];
   const hidden = (element) => {
     for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
@@ -52,19 +48,23 @@ _SMALL = """(smallest) => {
     const { width, height } = element.getBoundingClientRect();
     return width < 2 || height < 2;
   };
-  const look = (root) => {
+  const walk = (root) => {
     for (const element of root.querySelectorAll("*")) {
-      if (element.shadowRoot) look(element.shadowRoot);
+      if (element.shadowRoot) walk(element.shadowRoot);
+      const look = getComputedStyle(element);
+      const moves = look.animationName !== "none" || parseFloat(look.transitionDuration) > 0;
+      if (moves) found.push(`moves: ${element.outerHTML.slice(0, 80)}`);
       if (element.closest("script, style, [data-testid=stIconMaterial]")) continue;
       const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
       const said = texts.map((node) => node.data.trim()).join("").slice(0, 40);
       if (!said || hidden(element)) continue;
-      const grown = element.ownerSVGElement ? Math.abs(element.getScreenCTM()?.d ?? 1) : 1;
-      const size = grown * parseFloat(getComputedStyle(element).fontSize);
+      const drawn = element.ownerSVGElement ? element.getScreenCTM() : null;
+      const grown = drawn ? Math.hypot(drawn.a, drawn.b) : 1;
+      const size = grown * parseFloat(look.fontSize);
       if (size < smallest - 0.05) found.push(`${size.toFixed(1)} px: ${said} (${element.getAttribute("class")})`);
     }
   };
-  look(document);
+  walk(document);
   return found;
 }"""
 _WIDER = """() => [document.documentElement, document.querySelector('[data-testid="stMain"]')]
@@ -89,7 +89,7 @@ def in_width(page: Page, width: int, height: int) -> list[str]:
     """What is too small or too wide there."""
     page.set_viewport_size({"width": width, "height": height})
     settle(page)
-    return [f"{width}: {fault}" for fault in (*page.evaluate(_SMALL, SMALLEST_PX), *page.evaluate(_WIDER))]
+    return [f"{width}: {fault}" for fault in (*page.evaluate(_FAULTS, SMALLEST_PX), *page.evaluate(_WIDER))]
 
 
 def looked_at(tab: Watched, path: str, language: Literal["en", "zh"]) -> list[str]:
