@@ -32,12 +32,6 @@ STRATEGY_NAMES = {
     "web_search": N_("web search"),
 }
 
-STRATEGY_PHRASES = {
-    "hierarchical_search": N_("a search from summaries down to passages"),
-    "direct_chunk_search": N_("a search of the passages themselves"),
-    "web_search": N_("a web search"),
-}
-
 VERDICTS = {
     "better": N_("better"),
     "worse": N_("worse"),
@@ -199,8 +193,6 @@ WEB_PASSAGE = N_(
 NOTHING_FOUND = N_(
     "The search found nothing: the collection holds no passages. Add sources to it, or choose another one."
 )
-
-UNREADABLE_GRADER = N_("Not one reply of the grader could be read, so the run ends here.")
 
 
 def name_of(name: str) -> str:

@@ -45,9 +45,9 @@ NOTES: Mapping[AnswerNote, Mark] = {
 """Where something has to be said of the answer, this stands for the outcome."""
 
 REASONS: Mapping[str, Mark] = {
-    "passed": Mark(N_("enough relevant passages"), "pass", "✓"),
+    "passed": Mark(N_("bar met"), "pass", "✓"),
     "deadline": Mark(N_("out of time"), "grey", "!"),
-    "below_gate": Mark(N_("too few relevant passages"), "warn", "↻"),
+    "below_gate": Mark(N_("below the bar"), "warn", "↻"),
     "max_rewrites": Mark(N_("no rewrite left"), "grey", "!"),
     "repeated_rewrite": Mark(N_("the rewrite repeated a query"), "grey", "!"),
     "no_passages": Mark(N_("the collection is empty"), "grey", "!"),
@@ -122,6 +122,12 @@ def end_text(outcome: Outcome | None, rewrites: int, words: Words, note: AnswerN
     if rewrites:
         label = words.count("{outcome} after 1 rewrite", "{outcome} after {n} rewrites", rewrites, outcome=label)
     return words(NOTES[note].label, outcome=label) if note and not told else label
+
+
+def run_end_text(record: RunRecord, words: Words) -> str:
+    """Describe how a run ended, and after how many rewrites; one before any search corrects nothing."""
+    rewrites = sum(not item.initial for item in record.rewrites)
+    return end_text(record.outcome, rewrites, words, record.answer_note)
 
 
 def reason_text(reason: str, words: Words) -> str:

@@ -8,12 +8,12 @@ from components.ask.admitted import admits_text
 from components.ask.diagnosis import title, why_text
 from components.ask.notes import boundary_text
 from components.ask.origin import explanation, note_texts, origin_text
-from components.ask.presenter_sentences import sentence
 from components.ask.what_if_text import changes_text, consequence_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.outcomes import ended_text
 from components.common.phrases import decision_text, fault_text
 from components.common.run_settings import setting_label, setting_text
+from components.sentences.steps import sentence
 from components.tune.recommendation import recommendation_text
 from engine.evaluation.recommend import Recommendation
 from engine.model.config import RunConfig

@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from components.ask.presenter_sentences import found_text, joined, number
 from components.common.i18n import Words
 from components.common.markup import Node
 from components.common.workflow_view import Fact, WorkflowView
-from components.labels import STRATEGY_PHRASES
+from components.labels import STRATEGY_NAMES
 from components.picture.facts import changed, cost_of, kept_text, time_of
 from components.picture.words import Lines, lines, searched_line, word
 from components.workflows.routing import strategy_nodes
-from engine.messages import N_, NC_
+from engine.messages import NC_
 from engine.model.config import RunConfig
-from engine.model.values import Decision, Quantity, Recall, RunRecord
+from engine.model.values import Quantity, RunRecord
 from engine.replay.playback import ReplayStep
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import LEAST_RELEVANT
-
-_ASKED = N_("A question comes in. First memory is searched for earlier answers.")
-
-_DOCUMENTS = {
-    "strategies_exhausted": N_("At least one must help, and every way has been tried."),
-    "grader_unavailable": N_("The grader cannot be reached any more, so the run ends here."),
-    "deadline": N_("And the time is used up."),
-}
 
 
 def _recall_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -124,22 +115,16 @@ class DualLoop(WorkflowView):
 
     def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
         match step.kind:
-            case "asked" if record.fork is None:
-                return words(_ASKED)
             case "recalled":
                 return _recalled(record, words)
             case "routed":
                 return _route(record, words)
-            case "judged":
-                return _judged(step.round, record, words)
-            case "rewritten" if step.round < 0:
-                return _initial(record, words)
             case "kept":
                 kept = record.remembered
                 return words(
-                    "The answer is kept in memory for the next time."
+                    "The answer is kept in memory"
                     if kept is None or kept.passed
-                    else "The answer did not pass: it is kept apart and will not be recalled as a fact."
+                    else "The answer is kept as a failure and never recalled as a fact"
                 )
             case _:
                 return None
@@ -156,73 +141,24 @@ class DualLoop(WorkflowView):
 def _recalled(record: RunRecord, words: Words) -> str:
     recall = record.recall
     if recall is None or recall.off:
-        return words("Memory is switched off.")
+        return words("Memory is off")
     if recall.failed:
-        return words("Memory cannot be read: the run continues without it.")
-    count = len(recall.memories)
-    if count == 0:
-        return words("Memory has nothing on this.")
-    said = words.count(
-        "Memory brings up one earlier answer.", "Memory brings up {n} earlier answers.", count, n=number(count, words)
-    )
-    return joined(
-        words,
-        said,
-        _not_relied_on(recall, words),
-    )
-
-
-def _not_relied_on(recall: Recall, words: Words) -> str:
-    """Explain why no recalled memory may answer; empty if one may."""
-    if recall.holding:
-        return ""
-    if recall.refused:
-        return words("The grader does not find the answer to this question there, so it is shown and not relied on.")
-    return words("The collection has changed since, so it is shown and not relied on.")
+        return words("Memory could not be read")
+    said = words.count("1 earlier answer recalled", "{n} earlier answers recalled", len(recall.memories))
+    if recall.holding or not recall.memories:
+        return said
+    why = words("none answers the question" if recall.refused else "the collection has changed since")
+    return words("{what}: {why}", what=said, why=why)
 
 
 def _route(record: RunRecord, words: Words) -> str:
     choice = record.route
     if choice is None:
-        return words(_ASKED)
+        return words("The router has not chosen")
     if choice.route != "direct":
-        return words("The router decides to begin with {strategy}.", strategy=words(STRATEGY_PHRASES[choice.route]))
-    changed = choice.without_memory not in (None, "direct")
-    return joined(
-        words,
-        words("The router decides to answer at once, without a search."),
-        words("Without memory it would have searched.") if changed else "",
-    )
-
-
-def _judged(index: int, record: RunRecord, words: Words) -> str | None:
-    """Describe the grader's findings in a round and the consequence; None if it reached no decision."""
-    at_gate = (item for item in record.decisions if item.round == index and item.node == "grade_documents")
-    decision = next(at_gate, None)
-    if decision is None or decision.reason == "grader_failed":
-        return None
-    return joined(words, found_text(decision, words), _consequence(decision, record, words))
-
-
-def _consequence(decision: Decision, record: RunRecord, words: Words) -> str:
-    match decision.reason:
-        case "documents_relevant":
-            return words("One that helps is enough, so an answer can be written.")
-        case "next_strategy":
-            return words("At least one must help, so another way is tried.")
-        case "strategies_exhausted" if record.outcome == "fallback":
-            return words("At least one must help, and every way has been tried: there will be no answer.")
-        case "repeated_rewrite" | "rewriter_failed":
-            return words("No new query was found, so the answer before stands.")
-        case _:
-            return words(_DOCUMENTS[decision.reason])
-
-
-def _initial(record: RunRecord, words: Words) -> str:
-    rewrite = next(item for item in record.rewrites if item.round < 0)
-    if rewrite.rewritten_query == record.question:
-        return words("The question is searched as it was asked.")
-    return words("For the search the question becomes: “{query}”.", query=rewrite.rewritten_query)
+        return words("The router chooses {strategy}", strategy=words(STRATEGY_NAMES[choice.route]))
+    because = choice.without_memory not in (None, "direct")
+    return words("The router answers from memory" if because else "The router answers at once")
 
 
 OWN = DualLoop()

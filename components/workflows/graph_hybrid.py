@@ -18,7 +18,7 @@ from components.common.workflow_view import Fact, ReadPassages, WorkflowView
 from components.labels import COMPLEXITIES, choices_of
 from components.picture.facts import cost_of, given_text, kept_text, time_of
 from components.picture.words import Lines, lines, word
-from components.workflows.mode_notes import note_texts, notes_box, searched_mode
+from components.workflows.mode_notes import notes_box, searched_mode
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
 from engine.model.values import (
@@ -138,20 +138,12 @@ class GraphHybrid(WorkflowView):
 
     def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
         match step.kind:
-            case "asked":
-                return (
-                    words("A question comes in. First it is analysed: what does it name, and how far must one look?")
-                    if record.fork is None
-                    else None
-                )
             case "analysed":
                 return _analysed(record, words)
             case "routed":
                 return _routed(record, words)
             case "searched":
                 return _searched(step.round, record, words)
-            case "ended" if record.outcome in ("answered", "answered_unverified", "abstained") and not record.rounds:
-                return words("The answer is there, without a search: nothing was graded and nothing is cited.")
             case _:
                 return None
 
@@ -168,38 +160,33 @@ class GraphHybrid(WorkflowView):
 def _analysed(record: RunRecord, words: Words) -> str:
     analysis = record.analysis
     if analysis is None:
-        return words("The analysis did not come about.")
-    kind = words(COMPLEXITIES[analysis.complexity])
-    if not analysis.entities:
-        return words("It is {kind}, and names nothing that the graph knows.", kind=kind)
+        return words("No analysis")
+    kind = begun(words(COMPLEXITIES[analysis.complexity]))
     named = words(", ").join(f"“{name}”" for name in analysis.entities[:_NAMED])
-    return words("It is {kind}, and names {names}.", kind=kind, names=named)
+    return words("{kind} about {names}", kind=kind, names=named) if named else kind
 
 
 def _routed(record: RunRecord, words: Words) -> str:
     decision = next((item for item in record.decisions if item.node == "route_query"), None)
-    if decision is None or decision.reason == "needs_search":
-        return words("It needs a search, in the mode “{mode}”.", mode=words(choices_of("mode")[searched_mode(record)]))
-    return words(_ROUTED[decision.reason])
+    if decision is not None and decision.reason != "needs_search":
+        return words("No search")
+    return words("Mode {mode}", mode=words(choices_of("mode")[searched_mode(record)]))
 
 
 def _searched(index: int, record: RunRecord, words: Words) -> str | None:
-    """None where nothing was searched again, which the four-node loop's own sentence says."""
+    """None where nothing was searched again, or nothing came through the graph."""
     current = record.rounds[index]
-    if not current.searched:
-        return None
-    total, kept = len(current.candidates), len(current.kept)
+    fell_back = current.graph is not None and current.graph.fell_back_to
     graphs = sum(item.graph_score is not None for item in current.candidates)
+    if not current.searched or not (graphs or fell_back):
+        return None
     said = words(
-        "The search brings {total}, {graphs} of them found through the graph; {kept} go to the grader.",
-        total=words.count("one passage", "{n} passages", total),
+        "{total} passages found, {graphs} through the graph, {kept} kept",
+        total=len(current.candidates),
         graphs=graphs,
-        kept=kept,
+        kept=len(current.kept),
     )
-    if current.graph is not None and current.graph.fell_back_to:
-        note = next(iter(note_texts(current.graph, words)), "")
-        return words("{note} So vectors are searched instead. {sentence}", note=note, sentence=said)
-    return said
+    return words("{what}; vectors searched instead of the graph", what=said) if fell_back else said
 
 
 OWN = GraphHybrid()

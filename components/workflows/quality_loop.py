@@ -7,13 +7,12 @@ from types import MappingProxyType
 
 from streamlit.delta_generator import DeltaGenerator
 
-from components.ask.presenter_sentences import joined, why_no_rewrite
 from components.common.i18n import Words
 from components.common.markup import Node, chip
 from components.common.outcomes import reason_text
 from components.common.phrases import probability_text
 from components.common.workflow_view import Fact, Machine, WorkflowView
-from components.labels import GRADE_NAMES, UNREADABLE_GRADER
+from components.labels import GRADE_NAMES
 from components.picture.facts import cost_of, executions, judging, reused_text, time_of, unfinished
 from components.picture.words import Lines, lines, searched_line, word
 from components.workflows.config_options import ceiling_note, quality_controls
@@ -21,24 +20,14 @@ from components.workflows.quality_chart import quality_nodes
 from components.workflows.scores import grade_look, score_text
 from engine.messages import N_, NC_
 from engine.model.config import Options, RunConfig, WorkflowName
-from engine.model.values import SOURCE_KINDS, Decision, QualityCheck, Quantity, RunRecord
+from engine.model.values import SOURCE_KINDS, QualityCheck, Quantity, RunRecord
 from engine.replay.playback import ReplayStep
 from engine.workflows.quality_loop.options import quality_options
-
-_ASKED = N_("A question comes in. First a router chooses in which kinds of sources to look.")
 
 _KIND = {
     "vector": N_("knowledge base {share}"),
     "graph": N_("entity notes {share}"),
     "temporal": N_("study log {share}"),
-}
-
-_ISSUE = {
-    "low_coverage": N_("too little of the learner's own history"),
-    "low_relevance": N_("passages that match poorly"),
-    "single_source": N_("only one kind of source"),
-    "too_few": N_("too few passages"),
-    "no_passages": N_("no passages at all"),
 }
 
 
@@ -144,13 +133,11 @@ class QualityLoop(WorkflowView):
 
     def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
         match step.kind:
-            case "asked" if record.fork is None:
-                return words(_ASKED)
             case "routed":
                 return _routed(step.round, record, words)
             case "judged":
                 best = max((item.p_relevant for item in record.rounds[step.round].verdicts.values()), default=0.0)
-                return words("Each passage now has a chance of helping; the best has {best}.", best=f"{best:.2f}")
+                return words("Passages scored; the best has P {best}", best=f"{best:.2f}")
             case "checked":
                 return _checked(step.round, record, words)
             case _:
@@ -188,46 +175,19 @@ def _last_check(record: RunRecord) -> QualityCheck | None:
 def _routed(index: int, record: RunRecord, words: Words) -> str:
     routing = record.rounds[index].routing if index < len(record.rounds) else None
     if routing is None:
-        return words(_ASKED)
+        return words("The router has not chosen")
     kinds = [words(_KIND[kind], share=words("{n} %", n=f"{share * 100:.0f}")) for kind, share in routing.shares.items()]
-    said = words("The router sends the query to: {kinds}.", kinds=words(", ").join(kinds))
-    wide = words("Free places may be filled from any of them.") if routing.wide else ""
+    said = words("The router chooses {strategy}", strategy=words(", ").join(kinds))
     missing = [words(_KIND[kind], share="").strip() for kind in routing.missing]
-    lacking = words("There are none of this kind here: {kinds}.", kinds=words(", ").join(missing)) if missing else ""
-    return joined(words, said, wide, lacking)
+    return words("{what}; none here: {kinds}", what=said, kinds=words(", ").join(missing)) if missing else said
 
 
 def _checked(index: int, record: RunRecord, words: Words) -> str:
-    check = record.rounds[index].quality
+    check, options = record.rounds[index].quality, quality_options(record.config)
     if check is None:
-        return words(UNREADABLE_GRADER)
-    decision = next((item for item in record.decisions if item.round == index), None)
-    bar = decision.comparisons[0].bound if decision and decision.comparisons else 0.5
-    said = words(
-        "The quality check gives {score} of 1, where {bar} is needed.",
-        score=f"{check.routing_score:.2f}",
-        bar=f"{bar:.2f}",
-    )
-    if decision is None:
-        return said
-    return joined(words, said, _after_check(decision, check, words))
-
-
-def _after_check(decision: Decision, check: QualityCheck, words: Words) -> str:
-    if decision.reason == "quality_met":
-        return words("That is enough, so the answer can be written.")
-    if decision.reason == "low_quality":
-        issues = [words(_ISSUE[issue.code]) for issue in check.issues]
-        return words(
-            "That is too low, so the query is rewritten to mend what is missing: {issues}.",
-            issues=words(", ").join(issues),
-        )
-    if decision.reason == "grader_failed":
-        return words(UNREADABLE_GRADER)
-    return words(
-        "That is too low, but {why}: the answer is based on what there is, and says so.",
-        why=why_no_rewrite(decision, words),
-    )
+        return words("Quality not known")
+    score = score_text(check.routing_score, options)
+    return words("Quality {score}, {bar} needed", score=score, bar=probability_text(options.medium_score))
 
 
 OWN = QualityLoop()
