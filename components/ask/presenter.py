@@ -15,14 +15,15 @@ import streamlit as st
 from components.ask.admitted import admits_text
 from components.ask.live_run import PICTURE_SCRIPT
 from components.ask.live_view import plan_of
-from components.ask.presenter_sentences import bar_text, sentence, what_if_sentence
+from components.ask.what_if_text import consequence_text
 from components.common.i18n import Words
 from components.common.markup import box, draw, nothing, script
 from components.common.outcomes import round_text
-from components.common.phrases import begun, section_text
+from components.common.phrases import begun, inequality_text, section_text
 from components.labels import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
 from components.picture.picture import picture_of
+from components.sentences.steps import decision_of, sentence
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
 from engine.model.events import Event, PassageGraded, fold
@@ -50,6 +51,7 @@ _SHEET = Path(__file__).parents[1] / "assets" / "present_page.css"
 _HTML = """
 <section class="wb presenter">
   <p class="sentence"><span class="round"></span><span class="said" role="status" aria-live="polite"></span></p>
+  <p class="muted num detail"></p>
   <div class="bar">
     <button type="button" class="back">
       <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M15 5 8 12l7 7z"/></svg>
@@ -154,7 +156,6 @@ def present_button(record: RunRecord, words: Words) -> None:
         _PAGE,
         label=words("Replay and present"),
         icon=":material/slideshow:",
-        help=words("Step through this run with one plain sentence a step; nothing is executed again."),
         query_params={"view": "present", "run": record.id},
     )
 
@@ -163,10 +164,10 @@ def what_if_slider(record: RunRecord, words: Words, *, key: str) -> tuple[float,
     """Draw the slider of the run's own gate; the pass threshold and the count of passages that it stands for."""
     config = record.config
     if config.gate == "min_relevant":
-        chosen = st.slider(words("The bar: passages that must help"), 1, 20, config.min_relevant, key=key)
+        chosen = st.slider(words("Min. relevant passages"), 1, 20, config.min_relevant, key=key)
         return config.grade_pass_threshold, chosen
     own = round(config.grade_pass_threshold * 100)
-    label = words("The bar: share of passages that must help")
+    label = words("Min. pass rate")
     share = st.slider(label, 0, 100, own, key=key, format=words("{n} %", n="%d") + "%")
     return (config.grade_pass_threshold if share == own else share / 100), config.min_relevant
 
@@ -181,12 +182,8 @@ def what_if_stage(given: WhatIf, record: RunRecord, words: Words, *, key: str) -
 def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
     """Describe the effect of the slider's threshold, or its purpose where it equals the run's own."""
     if given.config == record.config:
-        own = bar_text(record.config.grade_pass_threshold, record.config.min_relevant, record, words)
-        return words(
-            "{bar} is the bar of this run. Move it: nothing is called, the decision is made again from the recording.",
-            bar=own,
-        )
-    return what_if_sentence(given, record, words)
+        return words("Move the bar: the run is decided again from its record, without a call.")
+    return begun(consequence_text(given, record, words))
 
 
 def _kept_drawings(graph: WorkflowGraph, record: RunRecord, events: Sequence[Event], words: Words) -> Mapping[str, Any]:
@@ -217,12 +214,13 @@ def _drawings(graph: WorkflowGraph, events: Sequence[Event], words: Words) -> di
 
 def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:
     asked = step.kind in ("asked", "ended")
-    head = begun(round_text(step.round, words))
+    decision = decision_of(step, record)
     return {
         "end": sum(event.seq <= step.seq for event in events) - 1,
         "node": step.node,
         "sentence": sentence(step, record, words),
-        "head": "" if asked else head,
+        "detail": inequality_text(decision, words) if decision is not None and decision.comparisons else "",
+        "head": "" if asked else begun(round_text(step.round, words)),
         "cards": None if asked else step.round,
     }
 

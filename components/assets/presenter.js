@@ -29,7 +29,7 @@ export default function (component) {
 function newStage(root) {
   const part = (name) => root.querySelector(`.${name}`);
   const stage = {
-    root, frame: part("live"), canvas: part("canvas"), said: part("said"), round: part("round"), cards: part("cards"), keys: part("keys"),
+    root, frame: part("live"), canvas: part("canvas"), said: part("said"), round: part("round"), cards: part("cards"), detail: part("detail"), keys: part("keys"),
     back: part("back"), play: part("play"), next: part("next"), range: part("scrub"), marks: part("marks"), place: part("place"), speed: part("speed"),
     run: null, at: 0, playing: false, timer: 0, settling: 0, told: -1, plan: "", built: "", carded: "",
   };
@@ -200,6 +200,7 @@ function show(stage) {
   stage.picture.paint(stage.moments[stage.at], null);
   setText(stage.said, data.steps[now].sentence);
   setText(stage.round, data.steps[now].head);
+  setText(stage.detail, data.steps[now].detail);
   showCards(stage, data.steps[now]);
   stage.root.classList.toggle("over", stage.at >= stage.ends.at(-1));
   const { labels } = data;

@@ -9,7 +9,8 @@ from components.common.outcomes import branch_text, reason_text, run_end_text
 from components.common.phrases import begun, fault_text, node_text
 from components.common.run_settings import setting_label
 from components.common.workflow_view import view_of
-from components.labels import STRATEGY_NAMES, choices_of
+from components.labels import STRATEGY_NAMES
+from components.picture.words import word
 from engine.flow import workflow
 from engine.model.values import BY_HAND, Decision, RunRecord
 from engine.replay.playback import ReplayStep
@@ -63,7 +64,7 @@ def _searched(step: ReplayStep, record: RunRecord, words: Words) -> str:
     said = words.count("1 passage found, {kept} kept", "{n} passages found, {kept} kept", total, kept=kept)
     how = [words(STRATEGY_NAMES[current.strategy])] if current.strategy else []
     if record.config.search != "vector" and current.strategy != "web_search":
-        how.append(words(choices_of("search")[record.config.search]))
+        how.append(word(words, "search", record.config.search))
     return words("{how}: {what}", how=begun(words(", ").join(how)), what=said) if how else said
 
 
@@ -74,7 +75,9 @@ def _judged(step: ReplayStep, record: RunRecord, words: Words) -> str:
         return words("{done} of {kept} passages graded", done=done, kept=max(len(current.kept), done))
     if decision.kept == 0:
         return words("No passage was similar enough to grade")
-    said = words("{passed} of {kept} passages pass", passed=decision.passed, kept=decision.kept)
+    said = words.count(
+        "{passed} of 1 passage passes", "{passed} of {n} passages pass", decision.kept, passed=decision.passed
+    )
     whole = next((item.value for item in decision.comparisons if item.quantity == "relevant_passages"), decision.passed)
     return said if whole == decision.passed else words("{what}, {n} with earlier rounds", what=said, n=int(whole))
 

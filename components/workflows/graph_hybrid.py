@@ -34,12 +34,6 @@ from engine.model.values import (
 from engine.replay.playback import ReplayStep
 from engine.roles import StoredPassage
 
-_ROUTED = {
-    "bypass": N_("In this mode nothing is searched: on to the answer."),
-    "tables_only": N_("The attached tables alone are to answer it: nothing is searched."),
-    "simple": N_("It is simple enough to be answered without a search."),
-}
-
 _NAMED = 3
 _LINKED = {
     "name": N_("named in the query"),

@@ -50,9 +50,9 @@ def test_a_message_without_a_translation_is_an_error() -> None:
 
 
 def test_one_thing_and_many_things_are_counted_differently_in_english() -> None:
-    assert EN.count("✓ 1 passage passed", "✓ {n} passages passed", 1) == "✓ 1 passage passed"
-    assert EN.count("✓ 1 passage passed", "✓ {n} passages passed", 4) == "✓ 4 passages passed"
-    assert ZH.count("✓ 1 passage passed", "✓ {n} passages passed", 1) == "✓ 1 个片段通过评分"
+    assert EN.count("1 run", "{n} runs", 1) == "1 run"
+    assert EN.count("1 run", "{n} runs", 4) == "4 runs"
+    assert ZH.count("1 run", "{n} runs", 1) == "1 次运行"
 
 
 def test_parameters_with_braces_are_not_read_as_fields() -> None:

@@ -114,9 +114,7 @@ def test_the_page_hears_of_the_step_that_the_browser_shows_of_this_run(told: dic
     assert app.markdown[0].value == f"step {at}"
 
 
-@pytest.mark.parametrize(
-    ("language", "said"), [("en", "The rewriter tries other words"), ("zh", "改写模型换了一种问法")]
-)
+@pytest.mark.parametrize(("language", "said"), [("en", "The query becomes"), ("zh", "查询改为")])
 def test_sentences_and_cards_come_in_the_language_of_the_page(language: str, said: str) -> None:
     app = AppTest.from_function(page, kwargs={"language": language, "told": None}).run(timeout=60)
     assert said in inline(app)

@@ -10,7 +10,6 @@ import pytest
 from components.ask.answer import headline
 from components.ask.figures import figures_of
 from components.ask.notes import smallest_change_nodes
-from components.ask.presenter_sentences import _ended, what_if_sentence
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.outcomes import OUTCOMES, ended_text, outcome_text
@@ -19,6 +18,7 @@ from components.runs.in_words import InWords
 from components.runs.lanes import answer_part, outcome_chip
 from components.runs.report import html_of, report_html
 from components.runs.run_list import RunLine, run_row
+from components.sentences.steps import sentence
 from engine.flow import compiled
 from engine.flow.graph import graph_of
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord, UnsupportedSentence
@@ -26,6 +26,7 @@ from engine.replay import what_if
 from engine.replay.decision_boundaries import Sweep
 from engine.replay.decision_map import decision_map
 from engine.replay.pinned import pinned_effect
+from engine.replay.playback import ReplayStep
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -65,7 +66,7 @@ def test_no_place_shows_an_unsupported_answer_as_a_good_one() -> None:
     assert "warn" in chip and "Answered, not supported" in chip
     line = run_row(RunLine(RunId("b" * 32), "q", "answered", "2025", 5.0, 0, 0, answer_note="unsupported"), EN)
     assert (line["outcome"], line["look"]) == ("! Answered, not supported", "warn")
-    assert "not all of it is in what it cites" in _ended(record, EN)
+    assert sentence(ReplayStep("ended", 9), record, EN).startswith("Answered after 1 rewrite, not supported")
 
 
 def test_saved_pictures_and_the_report_say_it_too() -> None:
@@ -91,7 +92,7 @@ ABSTAINING = replace(RESCUED.config, max_rewrites=0)
 
 
 def test_a_what_if_whose_recorded_answer_stands_says_that_it_is_not_supported() -> None:
-    """SC-04: the line, the card, the presenter, the API and agents say the same."""
+    """SC-04: the line, the card, the API and agents say the same."""
     found = what_if(RESCUED, replace(RESCUED.config, max_rewrites=2))
     assert (found.state, found.outcome, found.answer_note) == ("known", "answered", "unsupported")
     assert found.to_dict()["answer_note"] == "unsupported"
@@ -104,7 +105,6 @@ def test_a_what_if_whose_recorded_answer_stands_says_that_it_is_not_supported() 
     )
     for words, end in ends:
         assert InWords().what_if(found, RESCUED, words.language).endswith(end)
-        assert what_if_sentence(found, RESCUED, words).endswith(end)
         assert end in " ".join(item.text for item in card_nodes(found, RESCUED, words))
 
 

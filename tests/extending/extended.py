@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from components.ask.presenter_sentences import sentence
 from components.common.i18n import LANGUAGES, Words, words_for
 from components.picture.export import workflow_svg
 from components.picture.picture import picture_of
 from components.runs.report import report_html
+from components.sentences.steps import sentence
 from engine.api import create_api
 from engine.api.process import use_engine
 from engine.cli import main as cli

@@ -21,7 +21,7 @@ from pages.parts.common.actions import next_step, run_action, say_fault
 from pages.parts.common.following import opening
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import known_answer
-from pages.parts.runs.compare_choices import RunChoice, run_choices
+from pages.parts.runs.compare_choices import run_choices
 from pages.parts.runs.compare_new import Side, Wanted, second_run
 
 _LONGEST_ID = 64
@@ -108,7 +108,7 @@ def _defaults(engine: Engine, words: Words, opened: str) -> dict[Side, str]:
     return {"a": record.id if record else "", "b": ""}
 
 
-def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
+def picker(words: Words, side: Side, choices: dict[str, str]) -> str:
     # Said again after a change of language, or the browser keeps showing the old label.
     if st.session_state.get(f"compare_language_{side}") != words.language:
         st.session_state[f"compare_language_{side}"] = words.language
@@ -116,7 +116,7 @@ def picker(words: Words, side: Side, choices: dict[str, RunChoice]) -> str:
     chosen = st.selectbox(
         words(SIDE_NAMES[side]),
         ["", *choices],
-        format_func=lambda run_id: choices[run_id].label if run_id else words("Choose a run, or type to search"),
+        format_func=lambda run_id: choices[run_id] if run_id else words("Choose a run, or type to search"),
         key=side,
         persist_state="session",
     )

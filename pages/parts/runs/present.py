@@ -8,7 +8,6 @@ import streamlit as st
 
 from components.ask.answer import answer_card
 from components.ask.presenter import presenter, stage_style, what_if_slider, what_if_stage
-from components.ask.what_if_text import collection_mark
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.url_state import put_into_url, take_from_url
@@ -39,13 +38,8 @@ def stage_view(engine: Engine, words: Words) -> None:
     with st.container(key="stage_question"):
         # Untrusted text: never read as Markdown.
         st.text(record.question)
-        st.caption(
-            words("asked of the collection {collection}", collection=collection_mark(record.config.collection, words))
-        )
     if record.active:
-        st.info(
-            words("This run is still running. Watch it live on the page Ask; it can be replayed when it has ended.")
-        )
+        st.info(words("This run is still running: watch it on Ask."))
         return
     stage(engine, words, record)
 
@@ -75,7 +69,7 @@ def stage_bar(engine: Engine, words: Words, run_id: str) -> None:
         st.selectbox(
             words("Run to present"),
             list(choices),
-            format_func=lambda name: choices[name].label,
+            format_func=choices.__getitem__,
             key=_MENU,
             on_change=_picked,
             label_visibility="collapsed",
@@ -116,7 +110,7 @@ def stage(engine: Engine, words: Words, record: RunRecord) -> None:
 
 def what_if(engine: Engine, words: Words, record: RunRecord) -> None:
     with st.container(key="stage_what_if", border=True):
-        st.markdown(f"**{words('What if the bar had been somewhere else?')}**")
+        st.markdown(f"**{words('What if')}**")
         share, count = what_if_slider(record, words, key=f"bar_{record.id}")
         config = replace(record.config, grade_pass_threshold=share, min_relevant=count)
         what_if_stage(engine.what_if(record, config), record, words, key="stage_admits")

@@ -1,4 +1,4 @@
-"""Inequalities, reasons of drops and verdicts, the what-if card, the presenter and the budget note, read back."""
+"""Inequalities, reasons of drops and verdicts, the what-if card, and the budget note, read back."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+<<<<<<< HEAD
 from components.ask.passage_rows import drop_reason
 from components.ask.presenter_sentences import sentence
+=======
+from components.ask.passages import drop_reason
+>>>>>>> 4c339c97 (Present a run in one short sentence a step, in large type over the whole screen)
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import bar_text, inequality_text
@@ -16,7 +20,6 @@ from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay import what_if
-from engine.replay.playback import ReplayStep
 from pages.parts.ask.budget import budget_text
 from pages.parts.ask.what_if import said as card_said
 from tests.truth.claims import Claim, numbers
@@ -80,24 +83,6 @@ def what_if_cards(record: RunRecord, words: Words) -> Iterator[Claim]:
         yield Claim(said, tuple(wrong))
 
 
-def presented(record: RunRecord, words: Words) -> Iterator[Claim]:
-    """Searches and judgements of the presenter: every number that it says is one of the round's."""
-    if record.workflow not in ("self_corrective", "answer_evaluation"):
-        return
-    decided = {item.round: item for item in record.decisions if item.node == "grade"}
-    for current in record.rounds:
-        kept = sum(item.gate == "kept" for item in current.candidates)
-        total = len(current.candidates)
-        yield _presented("searched", current.index, {total, kept, min(total, record.config.top_k)}, {}, record, words)
-        decision = decided.get(current.index)
-        if decision is None or decision.reason == "grader_failed":
-            continue
-        figures = {decision.passed, decision.kept, record.config.max_rewrites, record.config.min_relevant}
-        figures |= {int(item.value) for item in decision.comparisons} | {0, 1, 2}
-        shares = {round(item.bound * 100, 2) for item in decision.comparisons} | {record.config.budget_s}
-        yield _presented("judged", current.index, figures, shares, record, words)
-
-
 def budgets(record: RunRecord, words: Words) -> Iterator[Claim]:
     """What was said before a run can be reached by no run under these settings."""
     config = record.config
@@ -120,15 +105,6 @@ def _moved(config: RunConfig) -> list[RunConfig]:
         replace(config, similarity_threshold=0.45),
         replace(config, max_rewrites=0),
     ]
-
-
-def _presented(kind: str, index: int, figures: set[int], shares: object, record: RunRecord, words: Words) -> Claim:
-    said = sentence(ReplayStep(kind, 0, index), record, words)  # type: ignore[arg-type]
-    spoken = words("no one two three four five six seven eight nine ten eleven twelve").split()
-    told = {float(item) for item in numbers(said)}
-    told |= {float(spoken.index(word)) for word in re.findall(r"[a-z]+", said.lower()) if word in spoken[2:]}
-    allowed = {float(item) for item in (*figures, *(shares or ()), 1)}  # type: ignore[misc]
-    return Claim(said, tuple(f"{item:g} is no figure of the round" for item in sorted(told - allowed)))
 
 
 def _untrue(left: str, sign: str, right: str) -> list[str]:
