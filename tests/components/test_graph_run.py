@@ -11,7 +11,6 @@ import pytest
 from components.ask.answer import answer_body
 from components.ask.answer_marks import answer_notes, basis_text
 from components.ask.context_bar import context_nodes
-<<<<<<< HEAD
 from components.ask.passage_rows import (
     cut_text,
     moves_text,
@@ -21,11 +20,6 @@ from components.ask.passage_rows import (
     stage_cells,
     stage_drop,
 )
-from components.ask.presenter_sentences import sentence
-=======
-from components.ask.passage_stages import cut_text, moves_text, names_of, notes_of, stage_cells, stage_drop
-from components.ask.passages import passage_row
->>>>>>> 4c339c97 (Present a run in one short sentence a step, in large type over the whole screen)
 from components.common.i18n import Words, words_for
 from components.common.life_lines import Sighting, life_lines
 from components.common.markup import Node

@@ -11,12 +11,7 @@ from components.ask.answer import _head
 from components.ask.decisions import followed_text
 from components.ask.diagnosis import why_text
 from components.ask.figures import figures_of
-<<<<<<< HEAD
 from components.ask.passage_rows import passage_row
-from components.ask.presenter_sentences import sentence as said_of
-=======
-from components.ask.passages import passage_row, passages_csv
->>>>>>> 4c339c97 (Present a run in one short sentence a step, in large type over the whole screen)
 from components.common.i18n import words_for
 from components.common.life_lines import life_lines
 from components.common.outcomes import outcome_text

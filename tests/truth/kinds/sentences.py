@@ -6,12 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-<<<<<<< HEAD
 from components.ask.passage_rows import drop_reason
-from components.ask.presenter_sentences import sentence
-=======
-from components.ask.passages import drop_reason
->>>>>>> 4c339c97 (Present a run in one short sentence a step, in large type over the whole screen)
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import bar_text, inequality_text
