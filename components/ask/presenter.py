@@ -18,11 +18,11 @@ from components.ask.live_view import plan_of
 from components.ask.what_if_text import consequence_text
 from components.common.i18n import Words
 from components.common.markup import box, draw, nothing, script
-from components.common.outcomes import round_text
 from components.common.phrases import begun, inequality_text, section_text
 from components.labels import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
 from components.picture.picture import picture_of
+from components.sentences.rounds import round_names
 from components.sentences.steps import decision_of, sentence
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
@@ -44,6 +44,8 @@ _LABELS = {
     "speed": N_("Speed"),
     "keys": N_("← → step · space plays · Home, End"),
 }
+_OF_ROUND = ("searched", "judged", "checked", "rewritten")
+"""Steps that belong to a round."""
 _PAGE = "runs.py"
 _DRAWN = "presenter_drawings"
 _SHEET = Path(__file__).parents[1] / "assets" / "present_page.css"
@@ -108,6 +110,7 @@ def presenter(
     told = [event for event in events if event.stored]
     labels = {name: words(text) for name, text in _LABELS.items()}
     # The browser fills the places: they change with every step.
+    names = round_names(record, words)
     labels["position"] = words("Step {step} of {total}", step="{step}", total="{total}")
     result = _draw(
         key=key,
@@ -115,7 +118,7 @@ def presenter(
             "run": record.id,
             "lang": words.declared.html,
             "drawings": _kept_drawings(graph, record, told, words),
-            "steps": [_step(item, told, record, words) for item in steps],
+            "steps": [_step(item, told, record, names, words) for item in steps],
             "cards": [_cards(item, told, record, words) for item in record.rounds],
             "start": start,
             "labels": labels,
@@ -212,7 +215,9 @@ def _drawings(graph: WorkflowGraph, events: Sequence[Event], words: Words) -> di
     return {name: {"shapes": shapes_of(plan, words).plain(), "moments": moments[name]} for name, plan in plans.items()}
 
 
-def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: Words) -> dict[str, Any]:
+def _step(
+    step: ReplayStep, events: Sequence[Event], record: RunRecord, names: Mapping[int, str], words: Words
+) -> dict[str, Any]:
     asked = step.kind in ("asked", "ended")
     decision = decision_of(step, record)
     return {
@@ -220,7 +225,7 @@ def _step(step: ReplayStep, events: Sequence[Event], record: RunRecord, words: W
         "node": step.node,
         "sentence": sentence(step, record, words),
         "detail": inequality_text(decision, words) if decision is not None and decision.comparisons else "",
-        "head": "" if asked else begun(round_text(step.round, words)),
+        "head": begun(names.get(step.round, "")) if step.kind in _OF_ROUND else "",
         "cards": None if asked else step.round,
     }
 
