@@ -38,6 +38,7 @@ from pages.parts.common.actions import next_step
 from pages.parts.common.fits import fits_of
 from pages.parts.common.following import opening
 from pages.parts.common.rights import may
+from pages.parts.tune import correction
 from pages.parts.tune.answers import answers_tab
 from pages.parts.tune.bench import grader_bench_tab
 from pages.parts.tune.certificate import certificate_tab
@@ -350,6 +351,7 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
         words("Outcomes"): outcomes,
         words("All measures"): all_measures,
         words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
+        words("Does correction pay?"): lambda: correction.panel(engine, shown, gathering, config, words),
         words("Answers"): lambda: answers_tab(engine, shown, gathering, words),
         words(NC_("tab", "Judge")): lambda: judge_tab(engine, gathering, words),
         words("Certificate"): lambda: certificate_tab(

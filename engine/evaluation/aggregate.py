@@ -100,7 +100,7 @@ def _fill(replayed: Outcomes, row: int, columns: slice | list[int], own: Paths) 
 
 def _others(item: Gathered, own: Paths, grid: SettingsGrid) -> Iterator[Paths]:
     """Return the paths of a question's other runs, while its own run leaves an answer open."""
-    if not np.all(own.known):
+    if not np.all(own.answer_stands):
         yield from (paths(other.table, grid) for other in item.others)
 
 
@@ -111,7 +111,7 @@ def _fill_answers(replayed: Outcomes, row: int, columns: slice | list[int], foun
     outcome, given = own.outcome.copy(), np.zeros(len(own), dtype=np.bool_)
     for place, there in enumerate(found):
         agrees = ~own.path_known | np.equal(there.outcome, own.outcome)
-        stands = np.asarray((whose < 0) & there.known & agrees)
+        stands = np.asarray((whose < 0) & there.answer_stands & agrees)
         whose[stands], outcome[stands] = place, there.outcome[stands]
         if there.given.shape[1]:
             given[stands] = np.asarray(there.given.any(axis=1))[stands]

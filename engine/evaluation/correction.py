@@ -43,7 +43,7 @@ class CorrectedQuestion:
     """With and without rewriting; None where nothing tells."""
     steps: tuple[int | None, int | None]
     best: int | None
-    """The fewest rewrites after which an answer is right, in hindsight; None where none is known to be."""
+    """The fewest rewrites after which the answer is right, in hindsight; None where none is, or that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,8 @@ def _row(
     if with_ is not None and without is not None:
         effect = "same" if with_ == without else "helped" if with_ else "harmed"
     why: Unknown = "" if effect != "unknown" else "unlabelled" if recorded else "not_generated"
-    best = next((place for place, value in enumerate(right) if value == 1), None)
+    first = next((place for place, value in enumerate(right) if value != 0), None)
+    best = first if first is not None and right[first] == 1 else None
     return CorrectedQuestion(*named, effect, why, (with_, without), steps, best)
 
 

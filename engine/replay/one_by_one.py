@@ -96,6 +96,7 @@ def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:
         # Strategies open rounds too, and further roles are asked: what is left over would not be gradings alone.
         out.paid_rewrites[place] = found.rewrites
     out.context_known[place] = found.path_known and found.gap != "verdicts"
+    out.earlier_draft[place] = bool(found.answer) and found.answer != table.record.answer
     _fill_passages(out, place, found, table)
 
 

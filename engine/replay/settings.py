@@ -171,6 +171,8 @@ class Paths:
     """[S, expectations]: a kept passage of the last round reached meets it."""
     first_given: IntArray
     """[S, expectations]: the first round of the path in which a passage that meets it passed; -1 where none did."""
+    earlier_draft: BoolArray
+    """The recorded answer that stands is a draft that the run itself went on to replace."""
 
     def __len__(self) -> int:
         return len(self.state)
@@ -179,6 +181,11 @@ class Paths:
     def known(self) -> BoolArray:
         """The recorded answer stands."""
         return np.equal(self.state, STATES.index("known"))
+
+    @property
+    def answer_stands(self) -> BoolArray:
+        """The answer that the run gave stands."""
+        return np.asarray(self.known & ~self.earlier_draft)
 
     @property
     def path_known(self) -> BoolArray:
@@ -229,6 +236,7 @@ def nowhere(table: RunTable, size: int) -> Paths:
         given=np.zeros(shape, dtype=np.bool_),
         found=np.zeros(shape, dtype=np.bool_),
         first_given=np.full(shape, -1, dtype=np.int64),
+        earlier_draft=np.zeros(size, dtype=np.bool_),
     )
 
 

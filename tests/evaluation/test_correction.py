@@ -18,8 +18,10 @@ from engine.evaluation.figures import Figure
 from engine.evaluation.values import shipped_batch
 from engine.model.config import RunConfig, config_from_dict
 from engine.model.values import RunRecord
+from engine.samples.demos import demo_record
 from engine.samples.shipped import shipped_record
 from engine.settings import Settings
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from tests.evaluation.gathered import evidence_of
 
 DRAWN = 10
@@ -28,6 +30,7 @@ GATES = (
     RunConfig(min_relevant=2),
     RunConfig(gate="pass_rate", grade_pass_threshold=0.4),
     RunConfig(gate="pass_rate", similarity_threshold=0.4, top_k=3),
+    config_from_dict({"workflow": "answer_evaluation"}),
 )
 
 
@@ -55,7 +58,7 @@ def ends(figure: Figure) -> tuple[float, float]:
     return figure.lower, figure.upper
 
 
-@pytest.mark.parametrize("config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow"])
+@pytest.mark.parametrize("config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow", "revised"])
 def test_helped_harmed_and_same_are_what_running_both_settings_gives(engine: Engine, config: RunConfig) -> None:
     """SC-04: with the built-in roles, other questions each time; the unknown ones are in neither count."""
     cases = random.sample(sample_set().cases, DRAWN)
@@ -75,6 +78,13 @@ def test_helped_harmed_and_same_are_what_running_both_settings_gives(engine: Eng
     # An answer that is generated then makes the question known.
     more = {case.id: engine.run(case.question, found.without) for case in cases if case.id in found.missing}
     assert correction(gather(cases, gathered, [more]), config).count("unknown") == 0
+
+
+def test_a_draft_that_the_run_replaced_is_not_judged_by_the_answer_that_replaced_it() -> None:
+    record = demo_record("demo-revision-en")
+    once = replace(record.config, options=AnswerEvaluationOptions(gener_epoch=1))
+    evaluation = evaluate(gather([Case("a", record.question, answerable=True)], {"a": record}), [record.config, once])
+    assert evaluation.right_by.recorded.tolist() == [[True, False]]
 
 
 def test_the_samples_have_questions_that_a_rewrite_helps_and_the_cost_of_both_ways() -> None:

@@ -1,0 +1,164 @@
+"""The tab *Does correction pay?*: these settings against no rewriting, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from components.common.controls import download, page_of, table_csv
+from components.common.i18n import Words
+from components.common.markup import Node, chip, draw, node, table
+from components.common.outcomes import round_text
+from components.common.run_link import run_link
+from components.common.url_state import base_path
+from engine.engine import Engine
+from engine.evaluation.correction import CorrectedQuestion, Correction, Effect, Unknown, correction, rewrites
+from engine.evaluation.figures import Figure
+from engine.flow import workflow
+from engine.messages import N_
+from engine.model.config import RunConfig
+from engine.model.values import RunId
+from pages.parts.tune.certificate import missing_answers
+from pages.parts.tune.evidence import Gathering, Shown
+
+SHOWN: Mapping[Effect, tuple[str, str, str]] = {
+    "helped": (N_("helped"), "▲", "pass"),
+    "harmed": (N_("harmed"), "▼", "warn"),
+    "unknown": (N_("unknown"), "?", "plain"),
+}
+"""The effects of the questions that are listed, with sign and look."""
+WHY: dict[Unknown, str] = {
+    "": "",
+    "not_generated": N_("never generated"),
+    "unlabelled": N_("no label"),
+    "failed": N_("run failed"),
+}
+Link = Callable[[RunId], str]
+_PAGE = 15
+
+
+def panel(engine: Engine, shown: Shown, gathering: Gathering, config: RunConfig, words: Words) -> None:
+    """The comparison, and below it what would make unknown questions known."""
+    if not rewrites(config):
+        st.caption(nothing_to_compare(config, words))
+        return
+    found, base = correction(shown.evidence, config), base_path()
+    view(found, words, key="tune_correction", link=lambda run_id: run_link(run_id, config, words, base))
+    if found.missing:
+        missing_answers(engine, shown, gathering, found.without, words)
+
+
+def view(found: Correction, words: Words, *, key: str, link: Link) -> None:
+    """Draw what rewriting did to the questions and what it cost; below, the questions where it mattered or may."""
+    said = [node("p", "muted small", text) for text in cost_texts(found, words)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}_head"):
+        draw((node("strong", "heading", heading(found, words)),), words, key=f"{key}_said")
+        download("CSV", lambda: questions_csv(found, words), "correction.csv", key=f"{key}_csv", type="tertiary")
+    heads = ("", words("Question"), words("Best round, in hindsight"), words("Steps"), "")
+    rows = [row for row in found.rows if row.effect in SHOWN]
+    place = st.container()
+    drawn = [_cells(row, words, link) for row in page_of(rows, _PAGE, key=f"{key}_page")]
+    with place:
+        draw((*said, *([table("flips questions", heads, drawn)] if drawn else [])), words, key=key)
+
+
+def nothing_to_compare(config: RunConfig, words: Words) -> str:
+    """Say why settings that never rewrite have no second side."""
+    if "max_rewrites" in workflow(config.workflow).idle:
+        return words(
+            "This workflow corrects answers, not searches: there is no loop without rewriting to compare with."
+        )
+    return words("Max rewrites is 0: raise it to compare with rewriting.")
+
+
+def heading(found: Correction, words: Words) -> str:
+    """``Rewriting helped 2 of 74 questions and harmed 0``, as bounds where a question is unknown."""
+    said = words(
+        "Rewriting helped {helped} of {n} questions and harmed {harmed}",
+        helped=_bounds(found.figure("helped"), 0),
+        harmed=_bounds(found.figure("harmed"), 0),
+        n=len(found.rows),
+    )
+    unknown = found.count("unknown")
+    return words("{said} · {n} unknown", said=said, n=unknown) if unknown else said
+
+
+def cost_texts(found: Correction, words: Words) -> list[str]:
+    """Cost and right answers with and without rewriting, hindsight, and the price of what is unknown."""
+    (right, right_without), (steps, steps_without), (calls, calls_without) = found.right, found.steps, found.calls
+    texts = [
+        words(
+            "Steps a question: {with_} with rewriting, {without} without",
+            with_=_bounds(steps),
+            without=_bounds(steps_without),
+        )
+    ]
+    if calls.upper or calls_without.upper:
+        texts[0] += " · " + words(
+            "model calls: {with_} and {without}", with_=_bounds(calls), without=_bounds(calls_without)
+        )
+    if right.n:
+        texts.append(
+            words(
+                "Answered right: {with_} with rewriting, {without} without, {best} if each question stopped at its "
+                "best round (hindsight)",
+                with_=_share(right),
+                without=_share(right_without),
+                best=_share(found.hindsight),
+            )
+        )
+    if found.missing:
+        price = found.price.calls + found.price.built_in_calls
+        texts.append(
+            words("{n} answers without rewriting were never generated: at most {steps} steps, {calls} of them model "
+                  "calls", n=len(found.missing), steps=price, calls=found.price.calls)
+        )  # fmt: skip
+    return texts
+
+
+def questions_csv(found: Correction, words: Words) -> bytes:
+    """Every question, for a spreadsheet."""
+    head = (words("Question"), "effect", "why", "best_rewrites", "steps_with", "steps_without", "run")
+    return table_csv(
+        head,
+        (
+            (row.question, row.effect, row.why, *map(_plain, (row.best, *row.steps)), row.run_id or "")
+            for row in found.rows
+        ),
+    )
+
+
+def _cells(row: CorrectedQuestion, words: Words, link: Link) -> tuple[Node | str, ...]:
+    label, sign, look = SHOWN[row.effect]
+    why = f" · {words(WHY[row.why])}" if row.why else ""
+    best = "?" if row.best is None else round_text(row.best, words)
+    steps = f"{_plain(row.steps[1], '?')} → {_plain(row.steps[0], '?')}"
+    opened = node("a", "", words("open run"), href=link(row.run_id)) if row.run_id else ""
+    return chip(look, f"{sign} {words(label)}{why}"), node("span", "", row.question), best, steps, opened
+
+
+def _plain(value: int | None, none: str = "") -> str:
+    return none if value is None else str(value)
+
+
+def _bounds(figure: Figure, digits: int = 1) -> str:
+    """A number, or ``7–9`` where unknown questions leave it open."""
+    low, high = figure.lower, figure.upper
+    if low is None:
+        return "–"
+    if low == high:
+        return f"{low:.{digits}f}"
+    return f"{low:.{digits}f}–{'?' if high is None else f'{high:.{digits}f}'}"
+
+
+def _share(figure: Figure) -> str:
+    """``55 of 74``, or ``52–58 of 74``."""
+    count = Figure(
+        None,
+        None if figure.lower is None else figure.lower * figure.n,
+        None if figure.upper is None else figure.upper * figure.n,
+        figure.known_n,
+        figure.n,
+    )
+    return f"{_bounds(count, 0)}/{figure.n}"
