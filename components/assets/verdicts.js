@@ -143,7 +143,7 @@ function drawFoot(panel, place, round) {
     return made;
   };
   place.replaceChildren(
-    round.rest ? press("passages", `– ${round.rest}`, data.words.passages, "rest") : "",
-    ...offered.map(([name, label, title]) => press(name, label, title, "act")),
+    round.rest ? el("span", {}, [`– ${round.rest}`]) : "",
+    ...offered.map(([name, label, title, look]) => press(name, label, title, look)),
   );
 }

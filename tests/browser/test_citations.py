@@ -41,12 +41,12 @@ def test_a_pressed_citation_lights_up_its_row_without_bending_the_table(open_tab
     ]
 
 
-def test_the_invitation_to_mark_leads_to_a_search_of_the_collection(open_tab: OpenTab, app: App) -> None:
+def test_the_right_passage_is_searched_for_marked_and_taken_back(open_tab: OpenTab, app: App) -> None:
     """SC-03: the grader bench measures verdicts against what a reader says of the same passage."""
     record = app.post("/api/runs", {"question": "Which railway leads from Bergen to Lisbon?"})
     tab = open_tab()
     page = tab.open(f"/?lang=en&run={record['id']}")
-    page.get_by_role("button", name="Mark the right passage").first.click()
+    page.get_by_role("button", name="Mark the right passage").click()
     dialog = page.get_by_role("dialog")
     box = dialog.get_by_label("Search the collection")
     box.fill("rows of a truth table")
@@ -55,4 +55,9 @@ def test_the_invitation_to_mark_leads_to_a_search_of_the_collection(open_tab: Op
     found = dialog.locator("section.card").filter(has_text="truth table").first
     found.get_by_role("button", name="This one").click()
     expect(dialog).to_have_count(0)
-    expect(page.get_by_role("button", name="Mark the right passage")).to_have_count(0)
+    tab.settle()
+    page.get_by_role("button", name="Mark the right passage").click()
+    box.fill("rows of a truth table")
+    box.press("Enter")
+    dialog.locator("section.card").filter(has_text="✓").get_by_role("button", name="Take back").click()
+    expect(dialog).to_have_count(0)

@@ -32,13 +32,12 @@ def test_a_run_that_fell_short_asks_which_passage_should_have_answered(
     app = opened(**settings)
     record = engine.record(ask(app, engine, question))
     assert record.outcome == outcome
-    assert EN("Which passage should have answered? Mark it.") in inline(app)
-    assert (EN("If none does, the refusal was right.") in inline(app)) == (outcome == "abstained")
+    assert EN("Which passage should have answered?") in inline(app)
     assert EN("by what the run shows") in inline(app)
     passage = record.rounds[0].candidates[-1].passage.id
     engine.evaluation.set_label(question, passage, True)
     app.run()
-    assert EN("Which passage should have answered? Mark it.") not in inline(app)
+    assert EN("Which passage should have answered?") not in inline(app)
     assert EN("by labels") in inline(app)
 
 
@@ -48,16 +47,16 @@ def test_a_passage_marked_as_no_help_leaves_the_question_open(engine: Engine) ->
     assert record.outcome == "abstained"
     engine.evaluation.set_label(record.question, record.rounds[0].candidates[0].passage.id, False)
     app.run()
-    assert EN("Which passage should have answered? Mark it.") in inline(app)
+    assert EN("Which passage should have answered?") in inline(app)
 
 
 def test_nobody_is_asked_where_the_right_passage_is_known_or_the_run_answered(engine: Engine) -> None:
     app = opened()
     ask(app, engine, "What is a truth table?")
-    assert EN("Which passage should have answered? Mark it.") not in inline(app)
+    assert EN("Which passage should have answered?") not in inline(app)
     record = engine.record(ask(app, engine, PRICE))
     assert record.outcome == "abstained"
-    assert EN("Which passage should have answered? Mark it.") not in inline(app)
+    assert EN("Which passage should have answered?") not in inline(app)
 
 
 def test_what_the_built_in_grader_cannot_see_is_said_where_it_refused(engine: Engine) -> None:
@@ -81,6 +80,7 @@ def test_a_passage_that_no_search_of_the_run_found_can_be_marked(engine: Engine)
     record = engine.run("Which railway leads from Bergen to Lisbon?", RunConfig(max_rewrites=0))
     test = AppTest.from_function(page, args=(record,), default_timeout=60).run()
     assert test.text_input[0].value == record.question
+    assert [item.value for item in test.caption] == [EN("If none answers it, the refusal was right.")]
     test.text_input[0].set_value("truth table rows for five variables").run()
     found = [item.passage.id for item in engine.library.search("samples", "truth table rows for five variables", 12)]
     unseen = next(name for name in found if name not in record.passages)

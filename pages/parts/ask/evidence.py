@@ -42,7 +42,6 @@ from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
 from pages.parts.ask import passages, verdicts
 from pages.parts.ask.fork import fork_panel_of
-from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
 from pages.parts.ask.what_if import map_of, replayed, what_if_panel
 from pages.parts.common.rights import may
@@ -140,7 +139,6 @@ def answer_and_verdicts(
 
 def why_this_outcome(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
     """Draw the diagnosis of a finished run, what would mend it, and where it can be branched off."""
-    invitation(engine, record, words)
     cost_of_the_gate(record, words)
     with st.expander(words("Why this outcome"), key="why"):
         remedy_panel(engine, replayed(record), words)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import Node, box, button, draw, node
+from components.common.markup import Node, button, draw, node
 from components.common.phrases import place_text
 from components.common.terms import query_terms, segments
 from engine.engine import Engine
@@ -17,7 +17,6 @@ from engine.model.config import SearchMethod
 from engine.model.values import COMPLETE, Passage, PassageId, RunRecord
 from engine.roles import StoredPassage
 from pages.parts.common.actions import retry_box, run_action, say_fault
-from pages.parts.common.rights import may
 
 Hit = Passage | StoredPassage
 
@@ -26,17 +25,9 @@ _LONGEST = 500
 _YES, _BACK = "right:", "back:"
 
 
-def invitation(engine: Engine, record: RunRecord, words: Words) -> None:
-    """Ask for the right passage where a run was forced or refused and it is not known."""
-    fell_short = record.outcome in COMPLETE - {"answered"}
-    if not may("editor") or not fell_short or known_right(engine, record) != (None, None):
-        return
-    asked = [node("strong", "", words("Which passage should have answered? Mark it."))]
-    if record.outcome in ("abstained", "fallback"):
-        asked.append(node("p", "muted small", words("If none does, the refusal was right.")))
-    mark = button(words("Mark the right passage"), "mark", "button primary")
-    if draw((box("plain", "?", *asked, beside=(mark,), role="note"),), words, key="marking"):
-        mark_dialog(engine, record, words)
+def is_asked(engine: Engine, record: RunRecord) -> bool:
+    """Return whether a run was forced or refused and the passage that should have answered is not known."""
+    return record.outcome in COMPLETE - {"answered"} and known_right(engine, record) == (None, None)
 
 
 def mark_dialog(engine: Engine, record: RunRecord, words: Words) -> None:
@@ -46,6 +37,8 @@ def mark_dialog(engine: Engine, record: RunRecord, words: Words) -> None:
 
 def _dialog(engine: Engine, record: RunRecord, words: Words) -> None:
     say_fault("mark", words)
+    if record.outcome in ("abstained", "fallback"):
+        st.caption(words("If none answers it, the refusal was right."))
     typed = st.text_input(
         words("Search the collection"), record.question, key="mark_query", icon=":material/search:", max_chars=_LONGEST
     )

@@ -12,12 +12,12 @@ from components.common.markup import nothing, opened_passage, pressed_once, scri
 from engine.engine import Engine
 from engine.model.config import settings_of
 from engine.model.values import PassageId, RunRecord
-from pages.parts.ask.marking import mark_dialog
+from pages.parts.ask.marking import is_asked, mark_dialog
 from pages.parts.common.judging_rest import judge_all, judging_rest
 from pages.parts.common.rights import may
 
-Action = tuple[str, str, str]
-"""A name, its label and what it does: ``judge`` or ``mark``."""
+Action = tuple[str, str, str, str]
+"""A name, ``judge`` or ``mark``, its label, what it does, and its look."""
 
 _component = st.components.v2.component(
     "workbench_verdicts",
@@ -28,7 +28,7 @@ _component = st.components.v2.component(
 
 
 def view(record: RunRecord, words: Words, *, key: str, actions: Sequence[Action] = ()) -> str | None:
-    """Draw the rounds, the last one open; returns ``open:<passage id>``, ``passages`` or the name of an action.
+    """Draw the rounds, the last one open; returns ``open:<passage id>`` or the name of an action.
 
     While the run is in progress the browser fills it from the run's stream (``live_view.moment``).
     """
@@ -44,7 +44,6 @@ def view(record: RunRecord, words: Words, *, key: str, actions: Sequence[Action]
                 "title": words("Verdicts"),
                 "rounds": words("Rounds"),
                 "empty": words("Verdicts appear here as they come." if record.active else "Nothing was graded."),
-                "passages": words("Show them all"),
                 "dropped": words("dropped"),
             },
         },
@@ -55,25 +54,24 @@ def view(record: RunRecord, words: Words, *, key: str, actions: Sequence[Action]
 
 def panel(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
     """Draw the panel and do what was pressed; returns a passage to open."""
-    pressed = view(record, words, key="verdicts", actions=_offered(record, words))
+    pressed = view(record, words, key="verdicts", actions=_offered(engine, record, words))
     if record.origin is not None and not record.active:
         judging_rest(engine, [record], words, key="imported")
     if pressed == "judge":
         judge_all(engine, record)
     if pressed == "mark":
         mark_dialog(engine, record, words)
-    if pressed == "passages":
-        st.session_state["tab"] = "passages"
     return opened_passage(pressed)
 
 
-def _offered(record: RunRecord, words: Words) -> list[Action]:
+def _offered(engine: Engine, record: RunRecord, words: Words) -> list[Action]:
     if record.active or not may("editor"):
         return []
     offered = []
     if record.origin is None and "grade_probe" in settings_of(record.workflow) and not record.config.grade_probe:
-        offered.append(("judge", words("judge them"), words("Grades every candidate, in a branch of this run.")))
+        offered.append(("judge", words("judge them"), words("Grades every candidate, in a branch of this run."), "act"))
     if record.rounds:
-        marking = words("Search the collection for the passage that answers the question.")
-        offered.append(("mark", words("Mark the right passage"), marking))
+        asked = is_asked(engine, record)
+        why = words("Which passage should have answered?" if asked else "Find the passage that answers the question.")
+        offered.append(("mark", words("Mark the right passage"), why, "button" if asked else "act"))
     return offered
