@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from components.ask.answer_marks import answer_notes, basis_text, standing_chips, writing_text
 from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
-from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
+from components.common.markup import OPEN, Node, chip, copy_button, draw, node, opened_passage
 from components.common.outcomes import Tone, branch_text, end_mark, end_text
 from components.common.phrases import place_text
 from engine.flow import workflow
@@ -171,9 +171,14 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
 
 
 def _foot(record: RunRecord, words: Words) -> list[Node]:
+    # The markers in the text open the same passages: no second stop for the keyboard.
     chips = [
-        button(
-            f"{item.marker} · {place_text(item.source, item.section, words)}", f"{OPEN}{item.passage_id}", "chip link"
+        node(
+            "button",
+            "chip link",
+            f"{item.marker} · {place_text(item.source, item.section, words)}",
+            data_action=f"{OPEN}{item.passage_id}",
+            tabindex="-1",
         )
         for item in sorted(record.citations, key=lambda item: item.marker)
     ]

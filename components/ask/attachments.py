@@ -1,17 +1,13 @@
-"""Images and tables of a question: as a run had them, and as a person may correct them before the search."""
+"""Images and tables of a question, as a run had them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Literal
 
-import pandas as pd
-import streamlit as st
-
 from components.common.i18n import Words
-from components.common.markup import Drawer, Node, chip, fold, node
-from engine.attachments.admission import LONGEST_TEXT, MOST_COLUMNS, MOST_ROWS
+from components.common.markup import Node, chip, fold, node
+from engine.attachments.admission import MOST_COLUMNS, MOST_ROWS
 from engine.builtin.cells import column_letters
 from engine.messages import N_
 from engine.model.values import Attachment, CellCitation
@@ -29,21 +25,9 @@ _CUT = {
     "tables": N_("The file has further tables or sheets, which are left out."),
 }
 
-_draw = Drawer("attached", "loops.css", "attachments.css", look="attached-to")
-
-_TEXT_HEIGHT = 190
-_GRID_HEIGHT = 280
 _SHORT = 240
 """Characters of an image's text that are shown without unfolding it."""
 _ROWS_SHOWN = 6
-
-
-def attached_card(attachments: Sequence[Attachment], cited: Sequence[CellCitation], words: Words, *, key: str) -> None:
-    """Draw what came with the question of a run, with the cells that its answer quotes marked; nothing for none."""
-    if attachments:
-        head = node("div", "head", node("strong", "heading", words("Attached to the question")))
-        card = node("section", "card", head, *attached_nodes(attachments, cited, words))
-        _draw((card,), words, key=key)
 
 
 def attached_nodes(attachments: Sequence[Attachment], cited: Sequence[CellCitation], words: Words) -> list[Node]:
@@ -80,53 +64,6 @@ def facts(item: Attachment, words: Words) -> str:
         limit = MOST_ROWS if item.cut == "rows" else MOST_COLUMNS
         parts.append(words(_CUT[item.cut], n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
     return " · ".join(parts)
-
-
-def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> bool:
-    """Draw kind, name and facts on one line; return whether the remove button was pressed."""
-    name = node("span", "own-name", item.name)
-    about = node("span", "muted small grow", facts(item, words))
-    named = words("Remove {name}", name=item.name[:_SHORT])
-    remove = node("button", "button quiet", f"✕ {words('Remove')}", data_action="remove", aria_label=named)
-    head = node("div", "head", chip("plain", title(item, table, words)), name, about, remove)
-    return _draw((head,), words, key=key) == "remove"
-
-
-def image_editor(item: Attachment, words: Words, *, key: str) -> Attachment:
-    """Show the text read from an image in a box for corrections."""
-    if not item.text and not item.edited:
-        st.caption(words("No text was found in this image. Say in a few words what it shows, or remove it."))
-    text = st.text_area(
-        words("What was read; correct it before you run"),
-        item.text,
-        key=f"{key}_text",
-        height=_TEXT_HEIGHT,
-        max_chars=LONGEST_TEXT,
-    )
-    return item if text == item.text else replace(item, text=text or "", edited=True)
-
-
-def table_editor(item: Attachment, number: int, words: Words, *, key: str) -> Attachment:
-    """The cells of a table as a grid to correct them, named as they are quoted: letters and numbers."""
-    width = len(item.rows[0]) if item.rows else 0
-    letters = [column_letters(number) for number in range(1, width + 1)]
-    frame = pd.DataFrame(item.rows, index=range(1, len(item.rows) + 1), columns=letters, dtype=str)
-    st.caption(words("Cells are quoted as [T{n}:B2]", n=number))
-    edited = st.data_editor(
-        frame,
-        key=f"{key}_grid",
-        height=min(_GRID_HEIGHT, 37 * (len(item.rows) + 1)),
-        column_config={letter: st.column_config.TextColumn(letter) for letter in letters},
-    )
-    header = (
-        st.checkbox(words("The first row names the columns"), item.header, key=f"{key}_header")
-        if len(item.rows) > 1
-        else False
-    )
-    rows = tuple(tuple("" if pd.isna(cell) else str(cell) for cell in row) for row in edited.itertuples(index=False))
-    if rows == item.rows and header == item.header:
-        return item
-    return replace(item, rows=rows, header=header, edited=True)
 
 
 def _text(text: str, place: int) -> Node:

@@ -1,5 +1,5 @@
 const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "pre", "h4", "ins", "del", "small", "section", "i", "a", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "mark"]);
-const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|aria-[a-z]+|data-(action|copy|done|fill|tick|fold|live|run|label))$/;
+const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|tabindex|aria-[a-z]+|data-(action|copy|done|fill|tick|fold|live|run|label))$/;
 // Pages of our own, by an absolute path: nothing can lead elsewhere.
 const OWN_PAGE = /^\/(?![/\\])/;
 const shown = new WeakMap();

@@ -169,4 +169,4 @@ def nothing() -> None:
     """A value or a trigger exists on a component's result only where a callback is named."""
 
 
-draw = Drawer("markup", "loops.css")
+draw = Drawer("markup", "loops.css", "attachments.css")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.notes import chat_line
 from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Chat, Message, ModelCall, RunId, RunRecord
+from pages.parts.ask.answer import chat_line
 
 CHAT = Chat("And in winter?", "strict", (Message("user", "How efficient is a heat pump?"),), "builtin")
 RECORD = RunRecord(RunId("r"), "And in winter? (heat pump)", RunConfig(), "2026-01-01T00:00:00+00:00", chat=CHAT)

@@ -10,7 +10,6 @@ import pytest
 
 from components.ask.answer import answer_body
 from components.ask.answer_marks import answer_notes, basis_text
-from components.ask.context_bar import context_nodes
 from components.ask.passage_rows import (
     cut_text,
     moves_text,
@@ -32,6 +31,7 @@ from engine.model.values import CellCitation, ContextPart, RunRecord, Sentence, 
 from engine.model.values.graphs import GraphEvidence, ModeNote
 from engine.replay.playback import steps
 from engine.retrieval.graph_options import GraphOptions
+from pages.parts.ask.answer import context_fold
 from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
 from tests.support.fakes import FakeGrader
 
@@ -112,8 +112,8 @@ def test_the_context_bar_names_every_part_with_its_tokens(words: Words) -> None:
     record = answered()
     context = record.context
     assert context is not None
-    (card,) = context_nodes(record, words)
-    assert words("{n} of {most} tokens", n=context.tokens, most=context.token_budget) in card.text
+    (card,) = context_fold(record, words)
+    assert words("Context: {n} of {most} tokens", n=context.tokens, most=context.token_budget) in card.text
     for part in context.parts:
         assert str(part.tokens) in card.text
     assert {"graph", "passage"} <= looks(card)
@@ -125,7 +125,7 @@ def test_what_the_budget_left_out_is_named() -> None:
     assert record.context is not None
     left_out = ContextPart("passage", "v3", 70, given=False)
     cut = replace(record, context=replace(record.context, parts=(*record.context.parts, left_out)))
-    said = text_of(context_nodes(cut, EN))
+    said = text_of(context_fold(cut, EN))
     assert "1 left out, 70 tokens" in said
     assert "v3.md" in said
 
@@ -133,7 +133,7 @@ def test_what_the_budget_left_out_is_named() -> None:
 def test_a_run_without_a_search_has_no_context_and_says_so_at_its_answer() -> None:
     """GH-02: grading and citations are shown as skipped."""
     record = bypassed()
-    assert context_nodes(record, EN) == []
+    assert context_fold(record, EN) == []
     assert basis_text(record, EN) == EN("without a search")
     assert not record.rounds
     assert record.citations == ()

@@ -22,9 +22,9 @@ HOSTILE = "![x](http://evil.example/a.png) <b>bold</b>"
 def editor() -> None:
     import streamlit as st
 
-    from components.ask.attachments import image_editor
     from components.common.i18n import words_for
     from engine.model.values import Attachment
+    from pages.parts.ask.attachments import image_editor
 
     read = Attachment("image", "note.png", text=st.session_state["text"], read_by="ocr")
     st.session_state["edited"] = image_editor(read, words_for("en"), key="one")
@@ -48,7 +48,7 @@ def test_a_table_is_shown_before_it_is_searched_and_belongs_to_the_run(engine: E
     (table,) = engine.record(run_id).attachments
     assert table.rows[1] == ("metformin", "500 mg")
     assert not table.edited
-    assert "Attached to the question" in inline(app)
+    assert "1 attachment" in inline(app)
     # What was corrected outlives a look at another page.
     app.checkbox(key=f"attach_{app.session_state['attached'][0].id}_header").uncheck().run()
     app.switch_page("runs.py").run()

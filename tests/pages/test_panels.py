@@ -14,7 +14,6 @@ PARTS = ROOT / "pages" / "parts"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CALLS_ENGINE = {"engine", "get_engine"}
 _WITH_ONE_USER = {
-    "components.ask.context_bar",
     "components.knowledge.job_list",
     "components.knowledge.memory_ledger",
     "components.picture.ranks",

@@ -8,14 +8,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+import pandas as pd
 import streamlit as st
 
-from components.ask.attachments import attachment_head, image_editor, table_editor
+from components.ask.attachments import facts, title
 from components.common.controls import uploader_words
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from engine.attachments.admission import MOST_ATTACHMENTS, fitted
+from components.common.markup import chip, draw, node
+from engine.attachments.admission import LONGEST_TEXT, MOST_ATTACHMENTS, fitted
 from engine.attachments.reading import LARGEST_MB, thumbnail
+from engine.builtin.cells import column_letters
 from engine.builtin.image_header import MOST_PIXELS
 from engine.engine import Engine
 from engine.errors import AttachmentError, InvalidConfig
@@ -29,6 +32,8 @@ _READER = "attach_reader"
 _TYPES = ("png", "jpg", "jpeg", "webp", "csv", "tsv", "xlsx", "md", "markdown", "html", "htm", "txt")
 _EDITS = "attach_edits"
 _WATCH_S = 0.3
+_TEXT_HEIGHT = 190
+_GRID_HEIGHT = 280
 _LONGEST_NAME = 60
 _pool = ThreadPoolExecutor(2, thread_name_prefix="attach")
 
@@ -277,7 +282,7 @@ def _editor(item: Attached, read: Read, table: int, words: Words) -> Attachment:
     key = f"attach_{item.id}"
     attachment = _as_left(item, read, key)
     with st.container(border=True, key=f"attach_card_{item.id}"):
-        if attachment_head(attachment, table, words, key=f"{key}_head"):
+        if _head(attachment, table, words, key=f"{key}_head"):
             _remove(item.id)
             st.rerun()
         if attachment.kind == "table":
@@ -289,3 +294,50 @@ def _editor(item: Attached, read: Read, table: int, words: Words) -> Attachment:
             st.image(read.thumbnail, alt=attachment.name[:_LONGEST_NAME])
         with text:
             return image_editor(attachment, words, key=key)
+
+
+def _head(item: Attachment, table: int, words: Words, *, key: str) -> bool:
+    """Draw kind, name and facts on one line; return whether the remove button was pressed."""
+    name = node("span", "own-name", item.name)
+    about = node("span", "muted small grow", facts(item, words))
+    named = words("Remove {name}", name=item.name[:_LONGEST_NAME])
+    remove = node("button", "button quiet", f"✕ {words('Remove')}", data_action="remove", aria_label=named)
+    head = node("div", "head", chip("plain", title(item, table, words)), name, about, remove)
+    return draw((node("div", "attached-to", head),), words, key=key) == "remove"
+
+
+def image_editor(item: Attachment, words: Words, *, key: str) -> Attachment:
+    """Show the text read from an image in a box for corrections."""
+    if not item.text and not item.edited:
+        st.caption(words("No text was found in this image. Say in a few words what it shows, or remove it."))
+    text = st.text_area(
+        words("What was read; correct it before you run"),
+        item.text,
+        key=f"{key}_text",
+        height=_TEXT_HEIGHT,
+        max_chars=LONGEST_TEXT,
+    )
+    return item if text == item.text else replace(item, text=text or "", edited=True)
+
+
+def table_editor(item: Attachment, number: int, words: Words, *, key: str) -> Attachment:
+    """The cells of a table as a grid to correct them, named as they are quoted: letters and numbers."""
+    width = len(item.rows[0]) if item.rows else 0
+    letters = [column_letters(number) for number in range(1, width + 1)]
+    frame = pd.DataFrame(item.rows, index=range(1, len(item.rows) + 1), columns=letters, dtype=str)
+    st.caption(words("Cells are quoted as [T{n}:B2]", n=number))
+    edited = st.data_editor(
+        frame,
+        key=f"{key}_grid",
+        height=min(_GRID_HEIGHT, 37 * (len(item.rows) + 1)),
+        column_config={letter: st.column_config.TextColumn(letter) for letter in letters},
+    )
+    header = (
+        st.checkbox(words("The first row names the columns"), item.header, key=f"{key}_header")
+        if len(item.rows) > 1
+        else False
+    )
+    rows = tuple(tuple("" if pd.isna(cell) else str(cell) for cell in row) for row in edited.itertuples(index=False))
+    if rows == item.rows and header == item.header:
+        return item
+    return replace(item, rows=rows, header=header, edited=True)

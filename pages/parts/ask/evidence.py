@@ -10,13 +10,10 @@ from typing import get_args
 
 import streamlit as st
 
-from components.ask.answer import answer_card
-from components.ask.attachments import attached_card
-from components.ask.context_bar import context_bar
 from components.ask.decisions import decision_path
 from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
-from components.ask.notes import chat_note, gate_cost_note
+from components.ask.notes import gate_cost_note
 from components.ask.origin import origin_note
 from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
@@ -40,7 +37,7 @@ from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
-from pages.parts.ask import passages, verdicts
+from pages.parts.ask import answer, passages, verdicts
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.remedy import remedy_panel
 from pages.parts.ask.what_if import map_of, replayed, what_if_panel
@@ -171,10 +168,7 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     cited = None
     mode_notes(record, words, key="mode_notes")
     if record.answer or record.error is None:
-        cited = answer_card(record, words, key="answer")
-    chat_note(record, words, key="chat_note")
-    context_bar(record, words, key="context_bar")
-    attached_card(record.attachments, record.cell_citations, words, key="attached_card")
+        cited = answer.view(record, words, key="answer")
     if record.error is not None:
         offered = _ways_on(record, words) if may("editor") else ()
         pressed = fault_box(record.error, words, key="run_fault", actions=offered, workflow=record.workflow)
