@@ -22,10 +22,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function head(data, setTriggerValue) {
+  const title = el("strong", { class: "heading" }, [data.words.title]);
+  if (!data.pairs.length) return el("div", { class: "head" }, [title]);
   const select = el("select", { "aria-label": data.words.axes, title: data.words.axes }, data.pairs.map(([value, text]) => el("option", { value }, [text])));
   select.value = data.shown;
   select.onchange = () => setTriggerValue("axes", { name: select.value, serial: Date.now() });
-  return el("div", { class: "head" }, [el("strong", { class: "heading" }, [data.words.title]), el("span", { class: "grow" }), select]);
+  return el("div", { class: "head" }, [title, el("span", { class: "grow" }), select]);
 }
 
 function gridOf(map, words, pick) {
@@ -64,6 +66,11 @@ function square(cell, map, pick) {
   }, marks);
   place(made, cell.columns[0] + 2, cell.columns[1] + 3, map.rows.length - cell.rows[1], map.rows.length - cell.rows[0] + 1);
   made.onclick = () => pick(cell);
+  // A press counts also where the grid is drawn again under the pointer: the new button never sees it begin.
+  made.onpointerdown = ({ x, y }) => {
+    const released = (up) => !made.isConnected && Math.hypot(up.x - x, up.y - y) < 5 && pick(cell);
+    addEventListener("pointerup", released, { once: true });
+  };
   return made;
 }
 

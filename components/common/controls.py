@@ -22,6 +22,7 @@ _MIME = {
     "json": "application/json",
     "jsonl": "application/x-ndjson",
     "md": "text/markdown",
+    "toml": "application/toml",
     "txt": "text/plain",
     "zip": "application/zip",
 }

@@ -13,8 +13,8 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.outcomes import ended_text
 from components.common.phrases import decision_text, fault_text
 from components.common.run_settings import setting_label, setting_text
+from components.sentences.recommendation import recommendation_text
 from components.sentences.steps import sentence
-from components.tune.recommendation import recommendation_text
 from engine.evaluation.recommend import Recommendation
 from engine.model.config import RunConfig
 from engine.model.events import Event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import comb, sqrt
+from math import ceil, comb, sqrt
 from statistics import NormalDist
 from typing import Literal
 
@@ -95,6 +95,18 @@ def sign_test(gained: int, lost: int) -> float:
     n = gained + lost
     tail = sum(comb(n, k) for k in range(min(gained, lost) + 1))
     return min(1.0, float(2 * tail / 2**n))
+
+
+def questions_to_tell(test: PairedTest) -> int | None:
+    """About how many questions like these would tell the two settings apart; None where as many are gained as lost.
+
+    From the normal form of McNemar's test at 5 %, were as large a share of them gained and lost; six that all fall on
+    one side are the fewest that the exact test tells from chance.
+    """
+    changed, net = test.gained + test.lost, abs(test.gained - test.lost)
+    if not net:
+        return None
+    return ceil(test.n * max(3.841 * changed / net**2, 6 / changed))
 
 
 def paired_means(

@@ -28,7 +28,7 @@ def slider(page: Page, name: str) -> Locator:
 
 
 def cells(page: Page) -> Locator:
-    return page.locator(".st-key-tune_map svg.marks g.mark-rect path")
+    return page.locator(".st-key-tune_map .grid .cell")
 
 
 def run_count(app: App) -> int:
@@ -41,9 +41,9 @@ def gathered(open_tab: OpenTab, tmp_path: Path) -> Watched:
     """A tab on a set of four questions, imported and gathered by the first test that wants it."""
     tab = open_tab(width=1400)
     page = tab.open("/tune?lang=en&query_set=four&gate=pass_rate")
-    # The label of the select box says which set it is: this one, or the samples.
-    expect(page.get_by_text(re.compile(r"^\d+ questions, "))).to_be_visible()
-    if not page.get_by_text(re.compile(rf"^{QUESTIONS} questions, ")).count():
+    # The number of questions says which set it is: this one, or the samples.
+    expect(page.get_by_text(re.compile(r"^\d+ questions$"))).to_be_visible()
+    if not page.get_by_text(f"{QUESTIONS} questions", exact=True).count():
         file = tmp_path / "four.csv"
         file.write_text(FILE, encoding="utf-8")
         page.get_by_role("button", name="Import").click()
@@ -60,23 +60,28 @@ def test_charts_and_sliders_show_what_other_settings_would_do(gathered: Watched,
     """SC-04, SC-08: evidence is gathered once; what is clicked moves the sliders, also a second time."""
     tab, page = gathered, gathered.page
     before = run_count(app)
-    card = page.locator(".flips-card")
-    expect(card).to_contain_text(f"None of {QUESTIONS} questions changes")
+    counts = page.locator(".st-key-tune_questions_counts")
+    expect(counts).to_contain_text(f"same as baseline on {QUESTIONS} questions")
+    page.get_by_role("tab", name="Map").click()
     expect(cells(page).first).to_be_visible()
-    # Cells stand column by column of the first row upwards: the first is the lowest value of both settings.
+    # Row by row from the bottom: the first is the lowest value of both settings.
     cells(page).first.click()
     expect(slider(page, "Min. similarity")).to_have_value("0")
     expect(slider(page, "Min. pass rate")).to_have_value("0")
     tab.settle()
     slider(page, "Min. pass rate").press("ArrowRight")
     expect(slider(page, "Min. pass rate")).to_have_value("0.01")
-    for _ in range(3):  # the drawing may be replaced by the same one between down and up, and the press with it
-        tab.settle()
-        if slider(page, "Min. pass rate").input_value() != "0":
-            cells(page).first.click()
+    tab.settle()
+    # The grid is drawn again while the button is down: the press counts all the same.
+    cells(page).first.hover()
+    page.mouse.down()
+    cells(page).first.evaluate("cell => cell.parentElement.replaceWith(cell.parentElement.cloneNode(true))")
+    page.mouse.up()
     expect(slider(page, "Min. pass rate")).to_have_value("0")
-    expect(card).to_contain_text(re.compile(rf"Flips [1-{QUESTIONS}] of {QUESTIONS}"))
-    address = page.locator(".flips.changes a").first.get_attribute("href") or ""
+    tab.settle()
+    page.get_by_role("tab", name="Questions").click()
+    expect(counts).to_contain_text(re.compile(r"[1-4] (better|worse)"))
+    address = page.locator(".flips.questions a").first.get_attribute("href") or ""
     assert "grade_pass_threshold=0" in address
     point_of_few_steps_moves_the_sliders(tab)
     assert run_count(app) == before
@@ -87,6 +92,7 @@ def test_charts_and_sliders_show_what_other_settings_would_do(gathered: Watched,
 
 def point_of_few_steps_moves_the_sliders(tab: Watched) -> None:
     page = tab.page
+    page.get_by_role("tab", name="Trade-off").click()
     slider(page, "Max rewrites").press("ArrowRight")
     expect(slider(page, "Max rewrites")).to_have_value("4")
     tab.settle()
@@ -111,14 +117,13 @@ def test_pairs_are_judged_by_keys_alone_and_nothing_stands_out_of_a_narrow_scree
     """Keys count also with a name that was just typed, and none while a reason is typed."""
     tab, page = gathered, gathered.page
     slider(page, "Min. pass rate").press("Home")
-    expect(page.locator(".flips.changes a").first).to_be_visible()
+    expect(page.locator(".flips.questions a").first).to_be_visible()
     tab.narrow()
-    expect(page.locator(".flips.changes tbody tr").first).to_have_css("display", "block")
-    expect(cells(page).first).to_be_visible()
+    expect(page.locator(".flips.questions tbody tr").first).to_have_css("display", "block")
     widest = "() => Math.max(...['html', '[data-testid=stMain]'].map((e) => document.querySelector(e).scrollWidth))"
     page.wait_for_function(f"limit => ({widest})() <= limit", arg=NARROW)
     page.set_viewport_size({"width": 1400, "height": 900})
-    page.get_by_role("tab", name="Judge", exact=True).click()
+    page.get_by_text("Label passages and answers").click()
     name = page.get_by_role("combobox", name="Judging as")
     name.click()
     name.fill("Grace")

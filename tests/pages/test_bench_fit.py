@@ -15,6 +15,7 @@ from components.common.phrases import verdict_reason
 from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
+from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
@@ -40,7 +41,7 @@ def gathered(engine: Engine) -> Engine:
 
 
 def bench(name: str, language: str = "en") -> AppTest:
-    return opened("tune", language, {"query_set": name, "tune_tabs": words_for(language)("Grader bench")})
+    return opened("tune", language, {"query_set": name, "tune_tabs": words_for(language)(NC_("tab", "Grader"))})
 
 
 def pressed(app: AppTest, name: str) -> AppTest:

@@ -123,8 +123,7 @@ def test_an_earlier_draft_that_nothing_should_answer_says_what_was_swapped(draft
 
 
 def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) -> None:
-    app = opened()
-    app.switch_page("tune.py").run()
+    app = opened("tune", state={"tune_draft_0": True})
     assert any("*Import* takes questions from a file" in item.value for item in app.info)
     assert all(item.label != "Draft questions" for item in app.button)
     button(app, lambda label: label == "Set up a chat model").click().run()
@@ -138,7 +137,7 @@ def test_questions_are_drafted_from_the_page(tmp_path: Path) -> None:
     ):
         engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")
         use_engine(engine)
-        app = opened("tune", collection=COLLECTION, generator=CHAT)
+        app = opened("tune", state={"tune_draft_0": True}, collection=COLLECTION, generator=CHAT)
         button(app, lambda label: label == "Draft questions").click().run()
         if "tune_draft_job" in app.session_state:
             app.session_state["tune_draft_job"].future.result(60)
@@ -152,7 +151,7 @@ def test_questions_are_drafted_from_the_page(tmp_path: Path) -> None:
 def test_questions_are_drafted_from_the_collection_of_the_chosen_set(drafted: Engine) -> None:
     draft = drafted.drafting.list(COLLECTION, "open")[0].draft
     drafted.drafting.accept(draft.id, "of the documents")
-    app = opened("tune", query_set="of the documents", generator=CHAT)
+    app = opened("tune", state={"tune_draft_0": True}, query_set="of the documents", generator=CHAT)
     assert not app.exception, app.exception
     (chosen,) = [item for item in app.selectbox if str(item.key).startswith("tune_draft_of")]
     assert chosen.value == COLLECTION

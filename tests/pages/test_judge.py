@@ -32,8 +32,7 @@ def gathered(engine: Engine) -> Engine:
 
 def judging(language: str, judge: str | None = None) -> AppTest:
     """The tab as ``judge``; None where the name was emptied."""
-    words = words_for("zh" if language == "zh" else "en")
-    state = {"query_set": SET, "tune_tabs": words(NC_("tab", "Judge")), "tune_desk_judge": judge}
+    state = {"query_set": SET, "tune_labels_open": True, "tune_desk_judge": judge}
     return opened("tune", language, state)
 
 
@@ -118,7 +117,7 @@ def test_the_only_judge_of_a_machine_is_named_already(
 ) -> None:
     monkeypatch.setattr(type(gathered.judging), "judges", lambda _: judges)
     monkeypatch.setattr(gathered, "settings", gathered.settings.model_copy(update={"host": host}))
-    app = opened("tune", state={"query_set": SET, "tune_tabs": "Judge"})
+    app = opened("tune", state={"query_set": SET, "tune_labels_open": True})
     assert app.selectbox(key="tune_desk_judge").value == prefilled
 
 

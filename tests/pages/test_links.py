@@ -108,7 +108,7 @@ def test_a_set_with_a_collection_of_its_own_locks_the_picker_and_says_why(engine
         app = opened("tune", query_set="bound")
         locked = next(item for item in app.selectbox if item.label == "Collection")
         assert (locked.disabled, locked.value) == (True, "samples")
-        assert words_for("en")("Set by the query set; change it in “This set”.") in visible(app)
+        assert words_for("en")("Set by the question set; change it under ⋯.") in visible(app)
     finally:
         engine.evaluation.delete_query_set("bound")
     assert not next(item for item in opened("tune").selectbox if item.label == "Collection").disabled

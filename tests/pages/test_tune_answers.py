@@ -48,7 +48,7 @@ def engine(judging: Engine) -> Iterator[Engine]:
 
 def answers(language: UiLanguage = "en") -> AppTest:
     app = tune(language, SET)
-    app.session_state["tune_tabs"] = words_for(language)("Answers")
+    app.session_state["tune_answers_open"] = True
     app.run()
     assert not app.exception, app.exception
     return app
@@ -75,7 +75,7 @@ def test_a_judge_is_asked_for_and_its_figures_and_reasons_are_shown(engine: Engi
 def test_answers_that_settings_lack_are_gathered_for_the_questions_that_need_it_alone(engine: Engine) -> None:
     words = words_for("en")
     app = tune("en", SET)
-    app.session_state["tune_tabs"] = words("Certificate")
+    app.session_state["tune_tabs"] = words("Guarantee")
     app.run()
     assert not any("missing" in item.label for item in app.button), "under its own settings nothing is missing"
     setting(app, "similarity_threshold").set_value(0.8).run()
@@ -90,7 +90,7 @@ def test_answers_that_settings_lack_are_gathered_for_the_questions_that_need_it_
     assert engine.batches.wait(made.id, _PATIENCE_S)
     app.run()
     assert not [item for item in app.button if item.key == "tune_missing_go"], "it is recorded now"
-    note = words("of {n} of them another gathering has the answer: where it tells, they count", n=made.total)
+    note = words("{n} answers come from another run of the set", n=made.total)
     assert note in visible(app), "what is left out of the other figures is not left out of these"
     for page in (app, tune("en", SET)):
         assert setting(page, "tune_batch").value == before[0].id, "the whole gathering stays the evidence"

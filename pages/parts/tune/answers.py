@@ -1,4 +1,4 @@
-"""The tab *Answers* of the Tune page: every answer of the gathering, and a chat model that judges them."""
+"""Answers of a question set as they were given, and a chat model that judges them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.judged import BASIS_NAMES, judged_nodes
 from components.common.markup import Node, draw, node
-from components.tune.figures import value_text
+from components.sentences.measured import value_text
 from engine.engine import Engine
 from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.judgements import pair_id
@@ -32,7 +32,7 @@ _FAULT = "tune_judging"
 _BEGUN = "tune_judging_begun"
 
 
-def answers_tab(engine: Engine, shown: Shown, gathering: Gathering, words: Words) -> None:
+def answers_panel(engine: Engine, shown: Shown, gathering: Gathering, words: Words) -> None:
     """Show the judges, and each answer with its facts, under the settings of the collected pairs."""
     batch = gathering.batch
     if batch is None:

@@ -11,14 +11,6 @@ import streamlit as st
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import model_label
-from components.tune.bench_charts import (
-    bench_figures,
-    comparison,
-    curve_chart,
-    files_text,
-    noise_table,
-    reliability_chart,
-)
 from engine.engine import Engine
 from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures
 from engine.evaluation.noise import Regraded, judged_passages, noise
@@ -26,6 +18,14 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
 from pages.parts.common.rights import may
+from pages.parts.tune.bench_charts import (
+    bench_figures,
+    comparison,
+    curve_chart,
+    files_text,
+    noise_table,
+    reliability_chart,
+)
 from pages.parts.tune.bench_fit import Population, fit_section
 from pages.parts.tune.evidence import Gathering, judged_pairs, records_of
 from pages.parts.tune.gather import batch_name

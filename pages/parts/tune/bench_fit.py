@@ -13,7 +13,6 @@ from components.common.i18n import Words
 from components.common.markup import draw, table
 from components.common.panel import want_settings
 from components.common.phrases import model_label
-from components.tune.bench_charts import fit_result, kept_text, too_few
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.fit_examples import LEAST, LEAST_EACH, Plan, plan_of
@@ -24,6 +23,7 @@ from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import FitKind, GraderFit
 from engine.model.values import Fault
 from pages.parts.common.rights import may
+from pages.parts.tune.bench_charts import fit_result, kept_text, too_few
 from pages.parts.tune.evidence import Gathering, fit_trial, records_of
 
 _ASKED = "bench_fit_asked"

@@ -19,8 +19,8 @@ from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import RunId
-from pages.parts.tune.certificate import missing_answers
 from pages.parts.tune.evidence import Gathering, Shown
+from pages.parts.tune.guarantee import missing_answers
 
 SHOWN: Mapping[Effect, tuple[str, str, str]] = {
     "helped": (N_("helped"), "▲", "pass"),

@@ -1,4 +1,4 @@
-"""The tab *Judge* of the Tune page: pairs of a gathering, judged one at a time by keyboard, blind to every score."""
+"""Labelling on the Tune page: pairs of a gathering, judged one at a time by keyboard, blind to every score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from components.common.i18n import Words
 from components.common.markup import draw, fold, gauge, node, table
 from components.common.phrases import model_label
 from components.knowledge.draw import quiet
-from components.tune.vega import ACCENT, AMBER, TEAL, draw_chart, layer, share, text
 from engine.engine import Engine
 from engine.evaluation.annotation.agreement import Agreement
 from engine.evaluation.annotation.formats import FORMATS, Format
@@ -31,8 +30,11 @@ from engine.running.judging import LONGEST_EXPLANATION, LONGEST_GUIDELINES, LONG
 from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Gathering
+from pages.parts.tune.vega import ACCENT, AMBER, TEAL, draw_chart, layer, share, text
 
 _FAULT = "tune_desk"
+LABELLING = "tune_labels_open"
+"""Key of the fold that it stands in."""
 _JUDGE, _SKIPPED, _PAST = "tune_desk_judge", "tune_desk_skipped", "tune_desk_past"
 _MOST_UNDONE = 50
 _THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
@@ -59,16 +61,17 @@ _HEIGHT = 240
 def judge_passages(words: Words, *, key: str) -> None:
     """The way on where labels name whole files: the tab in which passages are judged."""
     if may("editor"):
-        label = words("Judge 20 passages")
+        label = words("Label 20 passages")
         st.button(label, icon=":material/fact_check:", key=key, on_click=_open_tab, args=(words,))
 
 
 def _open_tab(words: Words) -> None:
-    st.session_state["tune_tabs"] = words(NC_("tab", "Judge"))
+    st.session_state["tune_tabs"] = words("Questions")
+    st.session_state[LABELLING] = True
     st.session_state["tune_desk_kind"] = "passage"
 
 
-def judge_tab(engine: Engine, gathering: Gathering, words: Words) -> None:
+def label_panel(engine: Engine, gathering: Gathering, words: Words) -> None:
     """The pair to judge, and below it agreement, history and files."""
     batch = gathering.batch
     if batch is None:

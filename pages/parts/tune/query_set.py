@@ -34,8 +34,9 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     _note_unknown(names)
     _take_wanted(names)
     take_begun()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="tune_bar"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tune_bar"):
         query_set = set_choice(engine, names, words)
+        st.caption(words.count("1 question", "{n} questions", len(query_set.cases)), width="content")
         # Runs on another collection say nothing of this one; bound back to it, the set has them again.
         batches = tuple(
             item
@@ -43,8 +44,6 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
             if query_set.name == SAMPLE_SET or item.config.collection == query_set.collection
         )
         batch = batch_choice(batches, words)
-        if may("editor"):
-            set_menus(engine, query_set, names, config, words)
         st.space("stretch")
         running = batch is not None and progress_of(engine, batch.id).running
         if batch is not None and not running:
@@ -53,6 +52,8 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
         others = tuple(item for item in batches if item.done and batch is not None and item.id != batch.id)
         gathering = Gathering(query_set, batch, others, running)
         gathering_buttons(engine, gathering, config, words, alone=len(batches) == 1)
+        if may("editor"):
+            set_menus(engine, query_set, names, config, words)
     if unknown := st.session_state.get(_UNKNOWN):
         fault_box(Fault.of(UnknownQuerySet(name=unknown)), words, key="tune_unknown_set")
     misplaced(engine, query_set, words)
@@ -71,17 +72,20 @@ def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config:
     """Show the actions on sets: import, draft questions, add the open run, bind or delete the chosen one."""
     # Another key is another popover, closed: what it was opened for is done.
     done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
-    with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
-        import_form(engine, names, config.collection, words)
-    drafted = st.session_state.setdefault("tune_drafted", 0)
-    with st.popover(words("Draft"), icon=":material/edit_note:", key=f"tune_draft_{drafted}"):
-        draft_form(engine, _drafted_from(query_set, config), config.models.generator, words)
-    if run_id := st.session_state.get("run"):
-        with st.popover(words("Add open run"), icon=":material/playlist_add:", key=f"tune_add_{done[1]}"):
-            add_form(engine, str(run_id), names, words)
-    if query_set.name != SAMPLE_SET:
-        with st.popover(words("This set"), icon=":material/more_horiz:"):
-            set_facts(engine, query_set, words)
+    drafted, run_id = st.session_state.setdefault("tune_drafted", 0), st.session_state.get("run")
+    with st.popover(words("Import"), key=f"tune_import_{done[0]}", on_change="rerun") as importing:
+        if importing.open:
+            import_form(engine, names, config.collection, words)
+    with st.popover(words("Draft"), key=f"tune_draft_{drafted}", on_change="rerun") as drafting:
+        if drafting.open:
+            draft_form(engine, _drafted_from(query_set, config), config.models.generator, words)
+    if run_id or query_set.name != SAMPLE_SET:
+        with st.popover("⋯", key=f"tune_more_{done[1]}", on_change="rerun") as more:
+            if more.open and run_id:
+                st.markdown(f"**{words('Add the open run')}**")
+                add_form(engine, str(run_id), names, words)
+            if more.open and query_set.name != SAMPLE_SET:
+                set_facts(engine, query_set, words)
 
 
 def chosen_set(engine: Engine) -> QuerySet:
@@ -92,24 +96,19 @@ def chosen_set(engine: Engine) -> QuerySet:
 
 
 def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
-    """The select box of query sets; its label says how many questions the chosen one has."""
+    """The select box of question sets."""
     present = str(st.session_state.get(_SET) or st.query_params.get(_SET) or SAMPLE_SET)
     query_set = query_set_of(engine, present if present in names else SAMPLE_SET)
-    labelled = sum(case.labelled or case.answerable is not None for case in query_set.cases)
     chosen = st.selectbox(
-        words.count(
-            "1 question, {labelled} labelled",
-            "{n} questions, {labelled} labelled",
-            len(query_set.cases),
-            labelled=labelled,
-        ),
+        words("Question set"),
         names,
         format_func=lambda name: _set_name(name, words),
         key=_SET,
         on_change=_forget_unknown,
         bind="query-params",
         persist_state="session",
-        width=190,
+        label_visibility="collapsed",
+        width=240,
     )
     return query_set if chosen == query_set.name else query_set_of(engine, str(chosen or SAMPLE_SET))
 

@@ -10,14 +10,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from components.common.i18n import Words
-from components.tune.certificate import RISKS, promise_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
@@ -41,6 +39,9 @@ _BLOCKS, _SWEEPS = 4, 6
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _HASHED: Any = {RunConfig: repr}
+SWEPT = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
+"""The settings that can be swept."""
+AXES, AIM = "tune_axes", "tune_aim"
 RISK, BOUND, CONFIDENCE = "tune_risk", "tune_risk_bound", "tune_risk_confidence"
 """Keys of the tab's widgets."""
 USUAL_BOUND, USUAL_CONFIDENCE = 0.1, 0.95
@@ -154,16 +155,9 @@ def tried(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried:
     return _made(shown.name, _held(config, names), names, shown.evidence).tried
 
 
-def tried_before(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried | None:
-    """Return :func:`tried`'s result if already computed."""
-    made = _sweeps(shown.name).find((_held(config, names), names))
-    return made.tried if made is not None else None
-
-
-def recommended(
-    shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig, aim: Aim = "quality"
-) -> Recommendation:
-    """The setting of the sweep to take instead of ``before``."""
+def recommended(shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig) -> Recommendation:
+    """The setting of the sweep to take instead of ``before``, by the chosen aim."""
+    aim: Aim = st.session_state.get(AIM) or get_args(Aim)[0]
     return _recommended(shown.name, _held(config, names), names, before, aim, shown.evidence)
 
 
@@ -252,15 +246,18 @@ def promised(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Certifi
     """The certificates of a sweep for what is chosen in the tab; None where no answer tells anything."""
     if not tried(shown, config, names).figures["answered_right"].known_n.any():
         return None
-    risk: Risk = st.session_state.get(RISK) or next(iter(RISKS))
+    risk: Risk = st.session_state.get(RISK) or get_args(Risk)[0]
     bound = float(st.session_state.get(BOUND) or USUAL_BOUND)
     confidence = float(st.session_state.get(CONFIDENCE) or USUAL_CONFIDENCE)
     return certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
 
 
-def promise_of(shown: Shown, config: RunConfig, names: tuple[str, ...], setting: int | None, words: Words) -> str:
-    """Return the certificate of one setting of a sweep; empty if there is none."""
-    found = promised(shown, config, names) if setting is not None else None
-    if found is None or setting is None or not found.certified[setting]:
-        return ""
-    return promise_text(found, words)
+def swept_axes(config: RunConfig) -> tuple[str, ...]:
+    """The settings that are swept, as chosen; by itself the number that decides when to answer is one."""
+    chosen = st.session_state.get(AXES) or ("similarity_threshold", "max_rewrites", number_of_gate(config))
+    return tuple(name for name in SWEPT if name in chosen)
+
+
+def number_of_gate(config: RunConfig) -> str:
+    """The setting that decides when a round suffices."""
+    return "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"

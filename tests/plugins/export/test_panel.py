@@ -43,7 +43,7 @@ def taken() -> None:
     from components.common.i18n import words_for
     from engine.api.process import get_engine
     from engine.model.config import RunConfig
-    from pages.parts.tune.sweep import take_away
+    from pages.parts.tune.best import take_away
 
     take_away(get_engine(), RunConfig(top_k=9), "Why?", words_for("en"))
 

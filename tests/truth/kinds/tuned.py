@@ -1,21 +1,21 @@
-"""The cards of Tune: each figure against what a what-if says of every single question."""
+"""The tiles and questions of Tune: each figure against what a what-if says of every single question."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from statistics import mean, median
+from statistics import mean
 
 from components.common.i18n import Words
-from components.tune.figures import Card, cards_of
-from components.tune.question_changes import card_texts, change_text, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import gather
-from engine.evaluation.question_changes import question_changes
+from engine.evaluation.question_changes import QuestionChanges, question_changes
 from engine.model.config import RunConfig
 from engine.replay import WhatIf, what_if
+from pages.parts.tune.questions import change_text, changed_text, side_text
+from pages.parts.tune.tiles import Tile, tiles_of
 from tests.evaluation.gathered import questions
 from tests.truth.claims import Claim, numbers
 
@@ -40,114 +40,77 @@ def claims(words: Words) -> Iterator[Claim]:
     evidence = gather(cases, records)
     for tried in _TRIED:
         ends = [(case, what_if(records[case.id], _BEFORE), what_if(records[case.id], tried)) for case in cases]
-        cards = cards_of(evaluate(evidence, [_BEFORE, tried]), words)
-        for card in cards:
-            said = f"{card.label}: {card.value} ({card.note})"
-            yield Claim(said, tuple(_card_wrong(card, ends, words)))
+        for place, tile in enumerate(tiles_of(evaluate(evidence, [_BEFORE, tried]), words)):
+            said = f"{tile.label}: {tile.value} ({tile.note})"
+            yield Claim(said, tuple(_tile_wrong(place, tile, ends, words)))
         yield from _changes(question_changes(evidence, _BEFORE, tried), ends, words)
 
 
 # -- what every question does, by hand -------------------------------------------------------------------------------
 
 
+def _right(case: Case, found: WhatIf) -> float | None:
+    """No question has gold answers: right is what refuses an unanswerable one, or is given an expected passage."""
+    if not found.path_known:
+        return None
+    answered = found.outcome in _ANSWERED
+    if case.answerable is False:
+        return float(not answered)
+    return float(answered and any(item.id == wanted.value for item in found.passages for wanted in case.expected))
+
+
+def _wrong(case: Case, found: WhatIf) -> float | None:
+    right = _right(case, found)
+    return None if right is None or found.outcome not in _ANSWERED else 1.0 - right
+
+
 def _steps(case: Case, found: WhatIf) -> float | None:
     return found.cost.calls + found.cost.built_in_calls if found.path_known else None
 
 
-def _seconds(case: Case, found: WhatIf) -> float | None:
-    return found.cost.seconds if found.path_known else None
-
-
-def _refused(case: Case, found: WhatIf) -> float | None:
-    if case.answerable is not False or not found.path_known:
-        return None
-    return float(found.outcome not in _ANSWERED)
-
-
-def _hit(case: Case, found: WhatIf) -> float | None:
-    if not case.expected or not found.path_known:
-        return None
-    return float(any(item.id == wanted.value for item in found.passages for wanted in case.expected))
-
-
-_MEASURES: Mapping[str, Callable[[Case, WhatIf], float | None]] = {
-    "Model steps a question": _steps,
-    "Time, median": _seconds,
-    "Unanswerable refused": _refused,
-    "Right passage in context": _hit,
-}
-
-
-def _about(key: str, case: Case) -> bool:
-    """Whether a card is about a question."""
-    return {"Unanswerable refused": case.answerable is False, "Right passage in context": bool(case.expected)}.get(
-        key, True
-    )
-
-
-def _values(measure: Callable[[Case, WhatIf], float | None], ends: Ends) -> tuple[list[float], list[float]]:
-    """Differences of the questions known on both sides, and values of those known after."""
-    pairs = [(measure(case, old), measure(case, new)) for case, old, new in ends]
-    moved = [new - old for old, new in pairs if old is not None and new is not None]
-    return moved, [new for _, new in pairs if new is not None]
+_MEASURES: tuple[Callable[[Case, WhatIf], float | None], ...] = (_right, _wrong, _steps)
+"""Of the tiles, in their order."""
 
 
 # -- what is said --------------------------------------------------------------------------------------------------
 
 
-def _card_wrong(card: Card, ends: Ends, words: Words) -> Iterator[str]:
-    key = next((key for key in _MEASURES if words(key) == card.label), None)
-    if key is None:
+def _tile_wrong(place: int, tile: Tile, ends: Ends, words: Words) -> Iterator[str]:
+    said = [float(item) for item in numbers(tile.value)]
+    if place == len(_MEASURES):
+        # An answer that has to be read may be missing where the path is known.
+        known = sum(new.path_known for _, _, new in ends)
+        if said[-1] != len(ends) or said[0] > known:
+            yield f"{known} of {len(ends)}"
         return
-    moved, after = _values(_MEASURES[key], ends)
-    population = sum(_about(key, case) for case, _, _ in ends)
-    unknown = population - len(after)
-    said = re.findall(r"[\d.]+(?: m?s)?", card.value)
-    if key == "Unanswerable refused":
-        true = [*dict.fromkeys((sum(after), sum(after) + unknown)), population]
-        if [float(item) for item in numbers(card.value)] != true:
-            yield " and ".join(f"{item:g}" for item in true)
-    elif key == "Right passage in context" or not unknown:
-        middle = median(after) if key == "Time, median" else mean([*after, *[0.0] * unknown])
-        highest = mean([*after, *[1.0] * unknown])
-        if not _near(said[0], middle) or (unknown and not _near(said[-1], highest)):
-            yield f"it is {middle:.4f}"
-    missing = population - len(moved)
-    if missing and words("{n} unknown", n=missing) not in card.note:
-        yield f"{missing} are unknown"
-    told = re.search(r"([▲▼]) ([\d.]+(?: m?s)?)", card.note)
-    if told and (mean(moved) > 0) != (told.group(1) == "▲"):
-        yield f"it moved by {mean(moved):+.4f}"
-    if told and not _near(told.group(2), abs(mean(moved))):
-        yield f"it moved by {abs(mean(moved)):.4f} on average"
-    if told and key == "Time, median" and words("{change} on average", change="").strip() not in card.note:
-        yield "the change is an average beside a median"
-    if card.note == words("= as compared") and (any(moved) or len(moved) != len(after)):
+    pairs = [(_MEASURES[place](case, old), _MEASURES[place](case, new)) for case, old, new in ends]
+    after = [new for _, new in pairs if new is not None]
+    moved = [new - old for old, new in pairs if old is not None and new is not None]
+    unknown = sum(not new.path_known for _, _, new in ends)
+    if place == 2:
+        if not unknown and len(said) == 1 and not _near(f"{said[0]:.1f}", mean(after)):
+            yield f"it is {mean(after):.4f}"
+    elif len(said) == 2:
+        if unknown or said != [sum(after), len(after)]:
+            yield f"{sum(after):g} of {len(after)}, {unknown} unknown"
+    elif not said[0] <= sum(after) <= said[1] or said[3] < unknown:
+        yield f"{sum(after):g} are known, {unknown} unknown"
+    told = re.search(r"([▲▼]) ([\d.]+)", tile.note)
+    if told and ((mean(moved) > 0) != (told.group(1) == "▲") or not _near(told.group(2), abs(mean(moved)))):
+        yield f"it moved by {mean(moved):+.4f} on average"
+    if tile.note == words("same as baseline") and any(moved):
         yield "not all are the same"
-    counted = re.search(r"n = (\d+)", card.note)
-    if counted and "；" not in card.note and ";" not in card.note and int(counted.group(1)) != len(moved):
-        yield f"{len(moved)} questions are compared"
 
 
-def _changes(found: object, ends: Ends, words: Words) -> Iterator[Claim]:
-    from engine.evaluation.question_changes import QuestionChanges
-
-    assert isinstance(found, QuestionChanges)
-    heading, counts, second = card_texts(found, words)
-    said = " · ".join((heading, *counts.values(), second))
+def _changes(found: QuestionChanges, ends: Ends, words: Words) -> Iterator[Claim]:
+    said = changed_text(found, words)
     wrong = []
     unknown = sum(not (old.path_known and new.path_known) for _, old, new in ends)
-    told = {name: int(numbers(text)[0]) for name, text in counts.items()}
-    if told.get("unknown", 0) != unknown:
+    if unknown != found.unknown or (unknown and str(unknown) not in numbers(said)):
         wrong.append(f"{unknown} unknown")
-    flipped = sum(number for name, number in told.items() if name != "unknown")
-    about = len(ends) if flipped or unknown in (0, len(ends)) else len(ends) - unknown
-    if about not in [int(item) for item in numbers(heading)] and unknown < len(ends):
-        wrong.append(f"{about} questions")
-    if flipped and flipped not in [int(item) for item in numbers(heading)]:
-        wrong.append(f"{flipped} flips")
     others = [case.id for case, old, new in ends if _end(old) != _end(new)]
-    if second == words("No question goes another way than with the settings compared.") and others:
+    same = words.count("same as baseline on 1 question", "same as baseline on {n} questions", len(ends))
+    if said == same and others:
         wrong.append(f"{len(others)} go another way")
     yield Claim(said, tuple(wrong))
     by_id = {case.id: (old, new) for case, old, new in ends}

@@ -10,14 +10,14 @@ from components.common.amounts import moment
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, figure, node, table
 from components.common.phrases import probability_text
-from components.tune.figures import p_text
-from components.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
+from components.sentences.measured import p_text
 from engine.evaluation.fitting import COMPARED, LEAST, LEAST_EACH, LEAST_QUESTIONS, Judgements, Trial
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
 from engine.messages import N_, NC_
 from engine.model.grader_fit import FitKind, GraderFit
 from engine.model.values import PassageId
+from pages.parts.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
 
 FIGURES = {
     "precision": (N_("Precision"), N_("Of what passed, how much is relevant.")),

@@ -10,12 +10,9 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.tune.certificate import percent, standings
 from engine.evaluation.certify import Certificates, p_value
-from engine.evaluation.figures import Figures
 from engine.evaluation.predicted import Predicted
-from engine.evaluation.sweep import Axis, HeatMap
-from engine.model.config import RunConfig
+from pages.parts.tune.guarantee import face_of, percent
 
 FOUND = Certificates(
     "wrong_given",
@@ -29,32 +26,22 @@ FOUND = Certificates(
 )
 
 
-def test_a_map_of_certificates_has_the_colours_of_what_can_be_said_and_not_of_the_measure() -> None:
+def test_a_map_of_guarantees_shows_what_can_be_said_and_not_the_measure() -> None:
     """One certified, one that lacks answers, one whose wrong answers exceed the bound whatever the open ones say."""
-    wrong = np.array([[0.02, 0.07, 0.4, 0.0]])
-    heat = HeatMap(
-        Axis("top_k", (3, 5, 8, 1)),
-        Axis("max_rewrites", (1,)),
-        Figures("wrong_given", wrong, wrong, np.array([[60, 45, 50, 60]]), np.array([[60, 45, 50, 60]])),
-        settings=np.array([[0, 1, 2, 0]]),
-        possible=np.array([[True, True, True, False]]),
-    )
-    rows = standings(FOUND, heat, RunConfig(top_k=5, max_rewrites=1), words_for("en"))
-    assert [row["standing"] for row in rows] == ["certified", "not yet", "exceeds the bound"]
-    assert [row["sign"] for row in rows] == ["✓", "", "✗"]
-    assert [row["current"] for row in rows] == [False, True, False]
-    assert rows[2]["seen"] == "20 of 50 answers given are wrong."
+    faces = [face_of(FOUND, place, words_for("en")) for place in range(3)]
+    assert [(face.look, face.sign) for face in faces] == [("certified", "✓"), ("open", ""), ("violated", "✗")]
+    assert faces[2].said == "exceeds the bound · 20 of 50 answers given are wrong."
     open_ones = replace(FOUND, failures=np.array([1, 3, 5]), unrecorded=np.array([0, 0, 1]))
-    assert open_ones.standing(2) == "open", "the open answer may be right"
+    assert face_of(open_ones, 2, words_for("en")).look == "open", "the open answer may be right"
 
 
 def drawn(found: Certificates, pick: int | None, current: int | None, language: UiLanguage = "en") -> str:
     def page() -> None:
         import streamlit as st
 
-        from components.tune.certificate import certificate_card
+        from pages.parts.tune.guarantee import view
 
-        certificate_card(*st.session_state["shown"], key="card")
+        view(*st.session_state["shown"], key="card")
 
     app = AppTest.from_function(page, default_timeout=60)
     app.session_state["shown"] = (found, pick, [] if pick is None else ["Top-k 3"], current, words_for(language))
@@ -68,7 +55,7 @@ def test_an_estimate_names_its_sources_and_certifies_nothing() -> None:
     def page() -> None:
         import streamlit as st
 
-        from components.tune.certificate import predicted_card
+        from pages.parts.tune.guarantee import predicted_card
 
         predicted_card(*st.session_state["shown"], key="card")
 
