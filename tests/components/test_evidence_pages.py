@@ -14,12 +14,11 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         from components.ask.decisions import decision_path
         from components.ask.figures import figures
         from components.ask.model_calls import model_calls
-        from components.ask.rewrites import rewrite_history
         from components.ask.timeline import timeline
         from components.common.faults import fault_box
         from components.common.i18n import words_for
         from engine.model.values import Fault, PassageId
-        from pages.parts.ask import passages
+        from pages.parts.ask import passages, rewrites
         from tests.components.sample_run import sample_record
 
         words, record = words_for("zh" if language == "zh" else "en"), sample_record()
@@ -27,7 +26,7 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         answer_card(record, words, key="answer")
         passages.view(record, words, key="passages", opened=PassageId(opened) if opened else None)
         decision_path(record, words, key="path", dot="digraph { a -> b }", downloads={"path.dot": b"digraph {}"})
-        rewrite_history(record, words, key="rewrites")
+        rewrites.view(record, words, key="rewrites")
         timeline(record, words, key="timeline")
         model_calls(record, words, key="calls")
         fault = Fault("WB402", "No m.", "Run `ollama pull m`.", {"model": "m", "command": "ollama pull m"})
@@ -89,11 +88,10 @@ def test_empty_states_say_what_will_come() -> None:
         from components.ask.decisions import decision_path
         from components.ask.figures import figures
         from components.ask.model_calls import model_calls
-        from components.ask.rewrites import rewrite_history
         from components.ask.timeline import timeline
         from components.common.i18n import words_for
         from engine.model.events import fold_all
-        from pages.parts.ask import passages
+        from pages.parts.ask import passages, rewrites
         from tests.components.sample_run import sample_events
 
         words, record = words_for("en"), fold_all(sample_events()[:1])
@@ -101,7 +99,7 @@ def test_empty_states_say_what_will_come() -> None:
         answer_card(replace(record, outcome=None), words, key="answer")
         passages.view(record, words, key="passages")
         decision_path(record, words, key="path")
-        rewrite_history(record, words, key="rewrites")
+        rewrites.view(record, words, key="rewrites")
         timeline(record, words, key="timeline")
         model_calls(record, words, key="calls")
 

@@ -335,10 +335,9 @@ def test_other_workflows_have_no_such_tab() -> None:
 def drawn(name: str, language: str) -> AppTest:
     def page(name: str, language: str) -> None:
         from components.ask.answer import answer_card
-        from components.ask.rewrites import rewrite_history
         from components.common.i18n import words_for
         from components.common.workflow_view import view_of
-        from pages.parts.ask import passages
+        from pages.parts.ask import passages, rewrites
         from tests.components import loop_runs
 
         words = words_for("zh" if language == "zh" else "en")
@@ -346,7 +345,7 @@ def drawn(name: str, language: str) -> AppTest:
         answer_card(record, words, key="answer")
         view_of(record.workflow).tab(record, words, key="loop", read=lambda ids: ())
         passages.view(record, words, key="passages")
-        rewrite_history(record, words, key="rewrites")
+        rewrites.view(record, words, key="rewrites")
 
     return AppTest.from_function(page, args=(name, language), default_timeout=60).run()
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.rewrites import history_nodes
 from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from pages.parts.ask.rewrites import history_nodes
 from tests.contracts.chat_models import fenced
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
@@ -40,10 +40,7 @@ def test_the_built_in_rewriter_proposes_instead_and_the_page_says_so(engine: Eng
     assert made.rewritten_query == record.query != QUESTION
     shown = str(history_nodes(record, words_for("en")))
     assert (
-        words_for("en")(
-            "The model proposed a query that was tried already, twice; the built-in rewriter proposed this one instead."
-        )
-        in shown
+        words_for("en")("The model twice proposed a query that had been searched already.") in shown
         and "one short sentence" not in shown
     )
     first, second = server.requests_to("chat")[-2:]

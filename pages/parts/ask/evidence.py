@@ -15,7 +15,6 @@ from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
 from components.ask.notes import gate_cost_note
 from components.ask.origin import origin_note
-from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
 from components.ask.what_if_text import BROKEN
 from components.common.faults import fault_box
@@ -37,7 +36,7 @@ from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
-from pages.parts.ask import answer, passages, verdicts
+from pages.parts.ask import answer, passages, rewrites, verdicts
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.remedy import remedy_panel
 from pages.parts.ask.what_if import map_of, replayed, what_if_panel
@@ -240,7 +239,7 @@ def tabs(
         )
 
     parts: dict[Tab, Callable[[], None]] = {
-        "rewrites": lambda: rewrite_history(record, words, key="rewrites"),
+        "rewrites": lambda: rewrites.view(record, words, key="rewrites"),
         "map": lambda: map_of(record, found, words) if found is not None else None,
         "trace": lambda: trace(engine, record, narrowed, words),
     }

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from components.ask.decisions import followed_text
 from components.ask.figures import figures_of
-from components.ask.rewrites import EFFECT_NAMES, history_nodes
 from components.common.i18n import Words
 from components.common.outcomes import round_text
 from components.picture.facts import facts_of
 from components.workflows.quality_chart import quality_nodes
 from engine.model.values import RunRecord
+from pages.parts.ask.rewrites import EFFECT_NAMES, history_nodes
 from tests.truth.claims import Claim, rows_of
 
 _COURSE = re.compile(r"(\d\.\d+) → (\d\.\d+)")
