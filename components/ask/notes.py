@@ -8,7 +8,7 @@ from components.ask.admitted import lets_in
 from components.ask.what_if_text import REWRITES, begun_small, saving_parts, value_text
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, draw, node
-from components.common.outcomes import outcome_text
+from components.common.outcomes import outcome_text, round_text
 from components.common.phrases import duration_text
 from components.labels import VARIED_SETTINGS
 from engine.messages import NC_
@@ -34,7 +34,7 @@ def gate_cost_text(found: GateCost, words: Words) -> str:
         "{n} passage had passed already ({round}).",
         "{n} passages had passed already ({round}).",
         found.relevant,
-        round=found.round,
+        round=round_text(found.round, words),
     )
     return words.joined(
         (

@@ -9,6 +9,7 @@ from dataclasses import replace
 from components.ask.diagnosis import why_text
 from components.ask.notes import gate_cost_text
 from components.common.i18n import Words
+from components.common.outcomes import round_text
 from engine.model.values import PassageId, RunRecord, Verdict
 from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose
@@ -36,7 +37,7 @@ def gate_cost_claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     rounds = record.rounds[: cost.round + 1] if union else record.rounds[cost.round : cost.round + 1]
     passing = {name for current in rounds for name in _passing(current.index, record)}
     wrong = [] if len(passing) in counts and len(passing) >= record.config.min_relevant else [f"{len(passing)} passed"]
-    wrong += [] if cost.round in counts else [f"round {cost.round}"]
+    wrong += [] if round_text(cost.round, words) in said else [f"round {cost.round}"]
     other = what_if(record, replace(record.config, gate="min_relevant"))
     if other.path_known:
         saved = len(record.rewrites) - other.rewrites
