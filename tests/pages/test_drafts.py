@@ -21,6 +21,7 @@ from tests.pages.driving import button, inline, opened
 from tests.support.ollama_stand_in import OllamaStandIn
 
 COLLECTION = "drafted_docs"
+EN = words_for("en")
 
 
 def earlier(engine: Engine) -> list[Draft]:
@@ -114,6 +115,16 @@ def test_closing_the_drafts_chooses_the_set_that_has_new_questions(drafted: Engi
     assert app.session_state["query_set"] == drafted.drafting.draft(first.id).set_name
 
 
+def test_once_all_drafts_are_decided_the_next_step_is_the_set_with_its_button_to_run_it(drafted: Engine) -> None:
+    for kept in drafted.drafting.list(COLLECTION, "open")[1:]:
+        drafted.drafting.refuse(kept.draft.id)
+    app = look()
+    button(app, lambda label: label == "Accept").click().run()
+    button(app, lambda label: label == "Next: run them").click().run()
+    assert app.session_state["query_set"].startswith("questions about")
+    assert button(app, lambda label: label == EN.count("Run the question", "Run {n} questions", 1))
+
+
 def test_an_earlier_draft_that_nothing_should_answer_says_what_was_swapped(drafted: Engine) -> None:
     for kept in drafted.drafting.list(COLLECTION, "open"):
         if kept.draft.answerable:
@@ -124,10 +135,34 @@ def test_an_earlier_draft_that_nothing_should_answer_says_what_was_swapped(draft
 
 def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) -> None:
     app = opened("tune", state={"tune_draft_0": True})
-    assert any("*Import* takes questions from a file" in item.value for item in app.info)
+    assert any("Drafting needs a chat model" in item.value for item in app.info)
     assert all(item.label != "Draft questions" for item in app.button)
     button(app, lambda label: label == "Set up a chat model").click().run()
     assert app.session_state["system_view"] == "models"
+
+
+def test_without_a_chat_model_questions_wanted_for_documents_can_be_imported_instead(drafted: Engine) -> None:
+    app = opened("tune", state={"tune_draft_wanted": COLLECTION})
+    assert any("Drafting needs a chat model" in item.value for item in app.info)
+    button(app, lambda label: label == "Import questions").click().run()
+    assert not app.exception, app.exception
+    assert app.session_state["tune_import_0"] is True and "tune_draft_wanted" not in app.session_state
+
+
+def test_questions_wanted_for_documents_are_drafted_on_arrival(tmp_path: Path) -> None:
+    with (
+        OllamaStandIn(["qwen3:8b"], reply=asked_of) as server,
+        Engine.open(Settings(data_dir=tmp_path, ollama_url=server.url)) as engine,
+    ):
+        engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")
+        use_engine(engine)
+        app = opened("tune", state={"tune_draft_wanted": COLLECTION}, collection=COLLECTION, generator=CHAT)
+        if "tune_draft_job" in app.session_state:
+            app.session_state["tune_draft_job"].future.result(60)
+            app.run()
+        assert not app.exception, app.exception
+        assert engine.drafting.list(COLLECTION, "open")
+        use_engine(None)
 
 
 def test_questions_are_drafted_from_the_page(tmp_path: Path) -> None:

@@ -35,6 +35,9 @@ _LATER, _LAST, _INTO = "tune_draft_later", "tune_draft_last", "tune_draft_into"
 _FAILED, _FAULT = "tune_draft_failed", "tune_draft_fault_said"
 _NEW = "tune_draft_new"
 """The set that questions were accepted into: the page goes there once the drafts are closed."""
+_WANTED = "tune_draft_wanted"
+"""The collection that another page wants questions for."""
+FIRST_DRAFTS = 20
 _WATCH_S = 0.5
 _MOST_HERE = 100
 RULE_NAMES: dict[Rule, str] = {
@@ -64,6 +67,12 @@ class _Making:
         self.step = step
 
 
+def want_drafts(collection: str) -> None:
+    """Have Tune draft questions from a collection as soon as it is open."""
+    st.session_state[_WANTED] = collection
+    st.switch_page("tune.py")
+
+
 def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> None:
     """Choose the collection (initially ``chosen``) and number of drafts; ``model`` writes them."""
     st.caption(
@@ -85,30 +94,63 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
     )
     busy = st.session_state.get(_JOB) is not None
     if st.button(words("Draft questions"), type="primary", width="stretch", disabled=busy, key="tune_draft_start"):
-        making = _Making(collection)
-        try:
-            making.future = engine.drafting.start(collection, int(limit), model.model, making.note)
-        except WorkbenchError as error:
-            fault_box(Fault.of(error), words, key="tune_draft_fault")
-            return
-        st.session_state[_JOB] = making
-        st.session_state["tune_drafted"] += 1
-        st.rerun()
+        _begin(engine, collection, int(limit), model, words)
 
 
-def _no_writer(words: Words) -> None:
-    """Explain what drafting needs, and what to do without it."""
-    said = words(
-        "Drafting needs a chat model as generator, chosen in the sidebar. Without one, *Import* takes questions from "
-        "a file."
-    )
-    if next_step(said, words("Set up a chat model"), "memory", key="tune_draft_set_up"):
+def _begin(engine: Engine, collection: str, limit: int, model: RoleModel, words: Words) -> None:
+    """Draft in the background; the page follows it."""
+    making = _Making(collection)
+    try:
+        making.future = engine.drafting.start(collection, limit, model.model, making.note)
+    except WorkbenchError as error:
+        fault_box(Fault.of(error), words, key="tune_draft_fault")
+        return
+    st.session_state[_JOB] = making
+    st.session_state["tune_drafted"] = st.session_state.get("tune_drafted", 0) + 1
+    st.rerun()
+
+
+def _no_writer(words: Words, key: str = "tune_draft_set_up") -> None:
+    """Explain what drafting needs, and the way to it."""
+    said = words("Drafting needs a chat model. Install one under System → Models, then choose it as the generator.")
+    if next_step(said, words("Set up a chat model"), "memory", key=key):
         aim_at("system", "models")
         st.switch_page("system.py")
 
 
-def drafts_line(engine: Engine, collection: str, words: Words) -> None:
+def _wanted(engine: Engine, model: RoleModel, words: Words) -> None:
+    """Draft what another page asked for, or offer what works without a chat model."""
+    collection = st.session_state.get(_WANTED)
+    if collection is None or not may("editor"):
+        return
+    if model.chats:
+        del st.session_state[_WANTED]
+        _begin(engine, collection, FIRST_DRAFTS, model, words)
+        return
+    with st.container(border=True, key="tune_draft_needs"):
+        st.markdown(f"**{words('Questions about {collection}', collection=collection)}**")
+        _no_writer(words, "tune_draft_needed")
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                words("Import questions"),
+                icon=":material/upload_file:",
+                key="tune_import_instead",
+                on_click=_open_import,
+            )
+            if st.button(words("Not now"), type="tertiary", key="tune_draft_not_now"):
+                del st.session_state[_WANTED]
+                st.rerun()
+
+
+def _open_import() -> None:
+    """Open the menu *Import* of the bar."""
+    del st.session_state[_WANTED]
+    st.session_state[f"tune_import_{st.session_state.get('tune_uploads', 0)}"] = True
+
+
+def drafts_line(engine: Engine, collection: str, model: RoleModel, words: Words) -> None:
     """Show the progress and result of drafting, and a collection's waiting drafts, one at a time."""
+    _wanted(engine, model, words)
     failed: Fault | None = st.session_state.get(_FAILED)
     if failed is not None:
         close = (("close", words("Close")),)
@@ -134,8 +176,10 @@ def _waiting(engine: Engine, collection: str, words: Words) -> None:
     looking = st.session_state.get(_OPEN) == collection
     with st.container(gap="xsmall", key="tune_drafts_line"):
         quiet(_count(len(waiting), collection, words), words, key="tune_drafts_count")
-        label = words("Close") if looking else words("Look through")
-        if st.button(label, icon=":material/checklist:", key="tune_drafts_look"):
+        done = looking and not waiting and _NEW in st.session_state
+        label = words("Next: run them") if done else words("Close") if looking else words("Look through")
+        kind: Literal["primary", "secondary"] = "primary" if done else "secondary"
+        if st.button(label, icon=":material/checklist:", type=kind, key="tune_drafts_look"):
             st.session_state[_OPEN] = None if looking else collection
             if looking and (into := st.session_state.pop(_NEW, None)):
                 st.session_state["tune_set_wanted"] = into

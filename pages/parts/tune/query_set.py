@@ -59,7 +59,7 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     misplaced(engine, query_set, words)
     gathering_notes(engine, gathering, words)
     imported(words)
-    drafts_line(engine, _drafted_from(query_set, config), words)
+    drafts_line(engine, _drafted_from(query_set, config), config.models.generator, words)
     return gathering
 
 
