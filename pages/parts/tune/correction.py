@@ -55,7 +55,7 @@ def view(found: Correction, words: Words, *, key: str, link: Link) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}_head"):
         draw((node("strong", "heading", heading(found, words)),), words, key=f"{key}_said")
         download("CSV", lambda: questions_csv(found, words), "correction.csv", key=f"{key}_csv", type="tertiary")
-    heads = ("", words("Question"), words("Best round, in hindsight"), words("Steps"), "")
+    heads = ("", words("Question"), words("Best round, in hindsight"), words("Steps, without → with"), "")
     rows = [row for row in found.rows if row.effect in SHOWN]
     place = st.container()
     drawn = [_cells(row, words, link) for row in page_of(rows, _PAGE, key=f"{key}_page")]
