@@ -176,9 +176,9 @@ def _waiting(engine: Engine, collection: str, words: Words) -> None:
     looking = st.session_state.get(_OPEN) == collection
     with st.container(gap="xsmall", key="tune_drafts_line"):
         quiet(_count(len(waiting), collection, words), words, key="tune_drafts_count")
-        done = looking and not waiting and _NEW in st.session_state
-        label = words("Next: run them") if done else words("Close") if looking else words("Look through")
-        kind: Literal["primary", "secondary"] = "primary" if done else "secondary"
+        over = looking and not waiting and _NEW in st.session_state
+        label = words("Next: run them") if over else words("Close") if looking else words("Look through")
+        kind: Literal["primary", "secondary"] = "primary" if over else "secondary"
         if st.button(label, icon=":material/checklist:", type=kind, key="tune_drafts_look"):
             st.session_state[_OPEN] = None if looking else collection
             if looking and (into := st.session_state.pop(_NEW, None)):

@@ -94,13 +94,9 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     except WorkbenchError as error:
         fault_box(Fault.of(error), words, key="tune_import_fault")
         return
-    st.caption(
-        words(
-            "{questions}, {documents}.",
-            questions=words.count("1 question", "{n} questions", len(plan.set.cases)),
-            documents=words.count("1 document", "{n} documents", len(plan.items)),
-        )
-    )
+    held = [words.count("1 question", "{n} questions", len(plan.set.cases))]
+    held += [words.count("1 document", "{n} documents", len(plan.items))] if plan.items else []
+    st.caption(" · ".join(held))
     import_notes(plan.notes, words)
     collection = into
     if not plan.items and sources is not None:
