@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from components.ask.live_run import live_run
 from components.ask.slider_marks import slider_marks
 from components.ask.what_if_text import BROKEN
 from components.common.badge import builtin_badge
@@ -22,7 +21,7 @@ from components.common.panel import (
     want_settings,
 )
 from components.common.run_settings import names_settings, roles_of
-from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
+from components.common.url_state import begin_here, moved_here, put_into_url, take_from_url
 from components.common.workflow_view import Machine
 from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
@@ -33,7 +32,7 @@ from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId,
 from engine.replay import WhatIf
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
-from pages.parts.ask import budget, tour
+from pages.parts.ask import budget, path, tour
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import evidence
 from pages.parts.ask.examples import examples, examples_menu
@@ -103,15 +102,7 @@ def what_if(record: RunRecord, chosen: RunConfig) -> WhatIf | None:
 
 def before_a_run(config: RunConfig) -> None:
     """Show the workflow at rest, what it does, suggested questions, and a run's possible cost."""
-    live_run(
-        engine.graph(config.workflow),
-        None,
-        None,
-        active=False,
-        words=words,
-        key="live_run",
-        base=base_path(),
-    )
+    path.view(engine.graph(config.workflow), None, words, key=path.KEY)
     with st.container(key="before"):
         own = workflow(config.workflow)
         st.caption(words(own.introduction or own.summary))
@@ -140,6 +131,8 @@ def opened() -> RunRecord | None:
     run_id = take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID)
     put_into_url("run", run_id, "")
     came = moved_here() or st.session_state.get(_SHOWN) != run_id
+    if _SHOWN in st.session_state and came and not moved_here():
+        path.watch(run_id)
     st.session_state[_SHOWN] = run_id
     if not run_id:
         return None

@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 from components.ask.admitted import admits_text
-from components.ask.live_run import PICTURE_SCRIPT
-from components.ask.live_view import plan_of
+from components.ask.live_view import PICTURE_SCRIPT, plan_of
 from components.ask.what_if_text import consequence_text
 from components.common.i18n import Words
 from components.common.markup import box, draw, nothing, script
@@ -83,7 +82,7 @@ _HTML = """
 _draw = st.components.v2.component(
     "presenter",
     html=_HTML,
-    css=script("tokens.css", "live_run.css", "presenter.css"),
+    css=script("tokens.css", "workflow_picture.css", "presenter.css"),
     js=script("dom.js", PICTURE_SCRIPT, "presenter.js"),
 )
 

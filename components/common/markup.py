@@ -19,7 +19,7 @@ _ASSETS = Path(__file__).parents[1] / "assets"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One element: a tag and attributes of the short lists in ``assets/markup.js``, and children."""
+    """One element: a tag and attributes of the short lists in ``assets/build.js``, and children."""
 
     tag: str
     attrs: Mapping[str, str] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Drawer:
             f"workbench_{name}",
             html=f'<div class="{f"wb {look}".strip()}"></div>',
             css=script("tokens.css", "markup.css", *sheets),
-            js=script("dom.js", "answer_live.js", "markup.js"),
+            js=script("dom.js", "answer_live.js", "build.js", "markup.js"),
         )
 
     def __call__(self, nodes: Sequence[Node], words: Words, *, key: str) -> str | None:

@@ -20,7 +20,7 @@ from engine.flow.graph import START
 Paint = dict[str, dict[str, str]]
 """By the name of a part (``data-part``) its attributes at a moment; ``text`` is what stands in it."""
 
-TITLE_SIZE, LINE_SIZE, CHIP_SIZE = 15.0, 12.0, 11.5
+TITLE_SIZE, LINE_SIZE, CHIP_SIZE = 15.0, 12.0, 12.0
 _PADDING = 14.0
 ICONS: Mapping[Tone, str] = MappingProxyType(
     {"plain": "", "active": "●", "passed": "✓", "rewrite": "↻", "forced": "!", "fault": "✗", "stopped": "■"}

@@ -144,7 +144,7 @@ def chips_of(decision: Decision, count: int, taken_in: WorkflowName, words: Word
     """Return the labels of an edge's newest decision, from long to short, and how often the edge was chosen."""
     times = f" ×{count}" if count > 1 else ""
     target = route_of(decision, taken_in, words)
-    short = [_comparison(item, words, "short") for item in decision.comparisons]
+    short = [comparison_text(item, words, "short") for item in decision.comparisons]
     if not short:
         why = _reason(decision, words)
         return (f"{why} → {target}{times}", f"{why}{times}")
@@ -165,13 +165,15 @@ def decision_line(decision: Decision, taken_in: WorkflowName, words: Words) -> s
 
 def inequality_of(decision: Decision, words: Words) -> str:
     """The comparisons of a decision with their quantities named; its reason where it compared nothing."""
-    named = [_comparison(item, words, "quantity") for item in decision.comparisons]
+    named = [comparison_text(item, words, "quantity") for item in decision.comparisons]
     return words(NC_("picture", " and ")).join(named) or _reason(decision, words)
 
 
-def _comparison(item: Comparison, words: Words, kind: str) -> str:
+def comparison_text(item: Comparison, words: Words, kind: str) -> str:
+    """One inequality with its quantity named in full, in short or, for no ``kind``, not at all."""
     left, right = operands(item)
-    name = word(words, kind, item.quantity) if f"{kind}_{item.quantity}" in PICTURE else item.quantity
+    known = f"{kind}_{item.quantity}" in PICTURE or not kind
+    name = word(words, kind, item.quantity) if known else item.quantity
     return f"{name} {left} {_RELATIONS[item.relation]} {right}".strip()
 
 

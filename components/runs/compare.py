@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from components.ask.figures import Figure, calls_told, figures_of, measured, shared_measures
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
 from components.common.outcomes import REASONS, ended_text, reason_text, round_text, run_badge
@@ -10,6 +9,7 @@ from components.common.phrases import begun, duration_text, fault_text, inequali
 from components.common.run_settings import setting_label, setting_text
 from components.labels import SIDE_NAMES
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
+from components.runs.figures import Figure, calls_told, figures_of, measured, shared_measures
 from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import ROLES

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from components.ask.answer import headline
 from components.ask.answer_text import answer_prose, doubts_of, still_markers
-from components.ask.figures import calls_told
 from components.ask.what_if_text import collection_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.outcomes import run_badge
 from components.common.phrases import fault_text, node_text, section_text
+from components.runs.figures import calls_told
 from engine.messages import N_, NC_
 from engine.model.values import Passage, RunRecord, counted
 from engine.replay.side_by_side import shared_time

@@ -9,8 +9,6 @@ from dataclasses import fields
 from html import escape
 
 from components.ask.attachments import attached_nodes
-from components.ask.decisions import NO_DECISION, UNDECIDED, followed_text
-from components.ask.figures import figures_of
 from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
@@ -24,8 +22,10 @@ from components.common.run_settings import setting_label, setting_text
 from components.common.workflow_view import view_of
 from components.labels import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
+from components.runs.figures import figures_of
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
+from components.sentences.decisions import NO_DECISION, UNDECIDED, followed_text
 from engine.evaluation.values import RunAnswer
 from engine.flow import workflow
 from engine.flow.graph import WorkflowGraph

@@ -131,7 +131,7 @@ class Workflow:
     plain_gate: bool = False
     """Whether ``engine.model.decide.decide`` alone says when its passages are enough."""
     measures: tuple[str, ...] = ("pass_rate", "similarity")
-    """The two figures of a run beside outcome, calls and time, by their names in ``components.ask.figures``."""
+    """The two figures of a run beside outcome, calls and time, by their names in ``components.runs.figures``."""
     tab: str = ""
     """Name of the tab of its own evidence; empty where it has none."""
     drawn_by: str = ""

@@ -22,7 +22,7 @@ def test_a_newcomer_is_offered_the_tour_and_comes_through_it_to_a_run(open_tab: 
     expect(page.locator(f".st-key-ask{POINTED}")).to_be_visible()
     expect(page.get_by_role("button", name="Next")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(f".st-key-live_run{POINTED}")).to_be_visible()
+    expect(page.locator(f".st-key-path{POINTED}")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(card).to_contain_text("A recorded run shows it")
     card.get_by_role("button", name="Open a recorded run").click()

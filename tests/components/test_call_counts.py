@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.figures import figures_of
 from components.ask.model_calls import _note, calls_name
 from components.common.i18n import UiLanguage, words_for
+from components.common.phrases import duration_text
 from components.picture.facts import cost_of
+from components.runs.figures import figures_of
 from components.runs.lanes import calls_text
 from components.runs.report import report_html
 from engine.flow import compiled
@@ -17,6 +18,7 @@ from engine.flow.graph import graph_of
 from engine.model.values import CallCount, ModelCall, RunRecord, counted
 from engine.replay.difference import difference
 from engine.samples.demos import demo_record
+from pages.parts.ask.path import counts_of
 
 EN = words_for("en")
 STEPS = demo_record("demo-passes-en")
@@ -53,10 +55,19 @@ def test_tile_tab_picture_lanes_report_and_comparison_agree(chat: int, steps: in
     assert (sum(item.a_chat for item in found), sum(item.a_built_in for item in found)) == (chat, steps)
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", ("3 done", "2 running")), ("zh", ("3 次完成", "2 次进行中"))])
-def test_a_live_run_says_what_is_done_apart_from_what_is_running(language: UiLanguage, said: tuple[str, str]) -> None:
-    tile = figures_of(replace(asked(chat=3), outcome=None), words_for(language), waiting=2)[3]
-    assert (tile.value, tile.note) == said
+@pytest.mark.parametrize(("language", "said"), [("en", "3 done, 2 running"), ("zh", "已完成 3 次，进行中 2 次")])
+def test_a_live_run_says_what_is_done_apart_from_what_is_running(language: UiLanguage, said: str) -> None:
+    live = replace(asked(chat=3, steps=4), outcome=None)
+    text, _ = counts_of(live, words_for(language), waiting=2)
+    assert text.split(" · ")[0] == said
+    assert len(text.split(" · ")) == 2, "steps are counted apart, and the clock of a live run is the browser's"
+
+
+def test_a_run_says_its_calls_its_steps_and_its_time_and_beside_them_their_limits() -> None:
+    """SC-10: what calls no model is a step."""
+    text, limits = counts_of(asked(chat=1, cached=1, steps=4), EN, most_calls=24)
+    assert text == f"1 model call · 4 steps · {duration_text(STEPS.duration_ms)}"
+    assert limits == "at most 24 model calls · at most 120 s · 1 from cache"
 
 
 def test_the_note_of_a_call_says_which_attempt_it_was_and_what_went_wrong() -> None:

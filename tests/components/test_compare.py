@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.figures import measured, shared_measures
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
 from components.common.run_settings import setting_label, setting_text
 from components.runs.compare import SHOW_SAME, comparison_nodes, parting_text
+from components.runs.figures import measured, shared_measures
 from engine.model.config import RoleModel, RoleModels
 from engine.model.events import fold_all
 from engine.model.values import RunId, RunRecord

@@ -11,8 +11,6 @@ from streamlit.testing.v1 import AppTest
 def drawn(language: str, opened: str | None = None) -> AppTest:
     def page(language: str, opened: str | None) -> None:
         from components.ask.answer import answer_card
-        from components.ask.decisions import decision_path
-        from components.ask.figures import figures
         from components.ask.model_calls import model_calls
         from components.ask.timeline import timeline
         from components.common.faults import fault_box
@@ -22,10 +20,8 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         from tests.components.sample_run import sample_record
 
         words, record = words_for("zh" if language == "zh" else "en"), sample_record()
-        figures(record, words, key="figures", most_calls=24)
         answer_card(record, words, key="answer")
         passages.view(record, words, key="passages", opened=PassageId(opened) if opened else None)
-        decision_path(record, words, key="path", dot="digraph { a -> b }", downloads={"path.dot": b"digraph {}"})
         rewrites.view(record, words, key="rewrites")
         timeline(record, words, key="timeline")
         model_calls(record, words, key="calls")
@@ -42,19 +38,16 @@ def inline(test: AppTest) -> list[str]:
     return [json.dumps(json.loads(item.proto.json), ensure_ascii=False) for item in test.get("bidi_component")]
 
 
-@pytest.mark.parametrize(("language", "outcome"), [("en", "Answered"), ("zh", "已作答")])
-def test_the_evidence_part_draws_in_both_languages(language: str, outcome: str) -> None:
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_evidence_part_draws_in_both_languages(language: str) -> None:
     """SC-12"""
     test = drawn(language)
     assert not test.exception
     parts = inline(test)
-    assert len(parts) == 6
-    assert outcome in parts[0]
-    assert "0.25 → 0.60" in parts[0]
-    assert "dc-symptoms.zh.md § 糖尿病的主要症状" in parts[1]
-    assert '"open:symptoms"' in parts[1]
+    assert len(parts) == 4
+    assert "dc-symptoms.zh.md § 糖尿病的主要症状" in parts[0]
+    assert '"open:symptoms"' in parts[0]
     assert len(test.get("plotly_chart")) == 1
-    assert len(test.get("graphviz_chart")) == 1
 
 
 def test_the_chosen_call_shows_prompt_and_reply_exactly() -> None:
@@ -85,8 +78,6 @@ def test_empty_states_say_what_will_come() -> None:
         from dataclasses import replace
 
         from components.ask.answer import answer_card
-        from components.ask.decisions import decision_path
-        from components.ask.figures import figures
         from components.ask.model_calls import model_calls
         from components.ask.timeline import timeline
         from components.common.i18n import words_for
@@ -95,15 +86,13 @@ def test_empty_states_say_what_will_come() -> None:
         from tests.components.sample_run import sample_events
 
         words, record = words_for("en"), fold_all(sample_events()[:1])
-        figures(None, words, key="figures")
         answer_card(replace(record, outcome=None), words, key="answer")
         passages.view(record, words, key="passages")
-        decision_path(record, words, key="path")
         rewrites.view(record, words, key="rewrites")
         timeline(record, words, key="timeline")
         model_calls(record, words, key="calls")
 
     test = AppTest.from_function(page, default_timeout=60).run()
     assert not test.exception
-    assert len(test.caption) == 5
+    assert len(test.caption) == 4
     assert all(item.value for item in test.caption)

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.ask.answer import answer_body
-from components.ask.live_view import PLANS, line_of, moment, plan_of
+from components.ask.live_view import PLANS, moment, plan_of
 from components.common.i18n import words_for
 from components.common.markup import Node
-from components.picture.drawing import painted, shapes_of, width_of
-from components.picture.picture import PictureView, picture_of
+from components.picture.drawing import painted, shapes_of
+from components.picture.picture import picture_of
 from engine.flow.graph import WorkflowGraph
 from engine.model.config import SearchMethod
 from engine.model.events import Event, fold, fold_all
@@ -164,40 +164,6 @@ def test_a_grader_at_work_again_says_what_passed_before() -> None:
         node = picture_of(LOOP, record, EN).nodes["grade"]
         if node.tone == "active":
             assert ("1/5 before" in str(node.lines)) is (len(record.rounds) == 2)
-
-
-# -- the line of a finished run --------------------------------------------------------------------------------------
-
-
-def finished(name: str) -> tuple[PictureView, RunRecord]:
-    graph, events = told(name)
-    record = fold_all(events)
-    return picture_of(graph, record, EN), record
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_line_names_every_node_once_and_says_more_where_there_is_more_room(name: str) -> None:
-    picture, record = finished(name)
-    line = line_of(picture, record)
-    assert [step["name"] for step in line["steps"]] == list(dict.fromkeys(item.node for item in record.nodes))
-    rooms = [room for room, _ in line["facts"]]
-    assert rooms == sorted(rooms, reverse=True)
-    widest = line["facts"][0][1]
-    assert widest == [picture.nodes[step["name"]].lines[0][0] for step in line["steps"]]
-    lengths = [sum(map(len, facts)) for _, facts in line["facts"]]
-    assert lengths[0] == max(lengths)
-    assert lengths[-1] < lengths[0]
-
-
-def test_one_long_fact_does_not_take_the_room_that_all_the_others_need() -> None:
-    picture, record = finished("4 answered")
-    line = line_of(picture, record)
-    views = [picture.nodes[step["name"]] for step in line["steps"]]
-    bare = sum(width_of(step["text"], 14) + 38 for step in line["steps"])
-    needed = bare + sum(width_of(view.lines[0][-1], 12.5) + 8 for view in views)
-    assert any(room < line["facts"][0][0] for room, _ in line["facts"] if room >= needed)
-    for room, facts in line["facts"]:
-        assert all(facts) or room < needed
 
 
 # -- how much a rewrite gained ---------------------------------------------------------------------------------------

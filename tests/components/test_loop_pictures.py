@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from components.ask.live_run import layouts
+from components.ask.live_view import layouts
 from components.common.i18n import Words, words_for
 from components.common.phrases import node_text
 from components.picture.export import decision_path_dot, workflow_svg

@@ -8,12 +8,12 @@ from typing import get_args
 import pytest
 
 from components.ask.answer import headline
-from components.ask.figures import figures_of
 from components.ask.notes import smallest_change_nodes
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.outcomes import OUTCOMES, ended_text, outcome_text
 from components.picture.export import decision_path_dot, workflow_svg
+from components.runs.figures import figures_of
 from components.runs.in_words import InWords
 from components.runs.lanes import answer_part, outcome_chip
 from components.runs.report import html_of, report_html

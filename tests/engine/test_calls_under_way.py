@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.ask.figures import figures_of
 from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from pages.parts.ask.path import counts_of
 from tests.support.ollama_stand_in import Gate, OllamaStandIn, Slow
 
 QUESTION = "How many rows does a truth table with five variables need?"
@@ -25,8 +25,8 @@ def test_a_call_is_under_way_until_it_has_ended(engine: Engine, ollama: OllamaSt
     assert (record.calls, waiting) == (0, 1)
     assert elapsed_ms > record.duration_ms
     words = words_for("en")
-    shown = next(item for item in figures_of(record, words, waiting=waiting) if item.label == words("Model calls"))
-    assert (shown.value, shown.note) == (words("{n} done", n=0), words("{n} running", n=1))
+    text, _ = counts_of(record, words, waiting=waiting)
+    assert text.startswith(words("{n} done, {running} running", n=0, running=1))
     if cancelled:
         engine.cancel(run_id)
     gate.open()

@@ -59,6 +59,6 @@ def test_a_node_of_a_loop_opens_the_tab_that_shows_most_of_it(engine: Engine) ->
     record = engine.run(QUESTION["en"], RunConfig(workflow="quality_loop"))
     app = opened(run=record.id)
     for node, tab in (("fuse", "passages"), ("grade_documents", "loop")):
-        app.session_state["live_run"] = {"selected": node}
+        app.session_state["path"] = {"selected": node}
         app.run()
         assert app.session_state["tab"] == tab

@@ -41,7 +41,7 @@ def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(engine: E
         "and answer only from what passed. Everything that happened stays visible below."
     )
     assert explained in [item.value for item in app.caption]
-    assert picture(app)["line"] is None
+    assert picture(app)["path"] == []
     assert boxes(app) == {"retrieve", "grade", "rewrite", "generate"}
     texts = [str(item.value) for item in (*app.caption, *app.markdown)]
     labels = [item.label for kind in (app.button, app.slider, app.selectbox, app.toggle) for item in kind]
@@ -280,7 +280,7 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
     ask(one, engine, "What is a truth table?")
     two.run()
     assert setting(two, "top_k").value == 5
-    assert picture(two)["line"] is None
+    assert picture(two)["path"] == []
 
 
 def test_the_badge_speaks_of_the_run_on_the_page(engine: Engine) -> None:
@@ -323,7 +323,7 @@ def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engi
     config = RunConfig(max_rewrites=1, gate="pass_rate", grade_pass_threshold=0.95)
     app = opened(run=engine.run("What are the main symptoms of diabetes?", config).id)
     whole = len(table(app)["rows"])
-    app.session_state["live_run"] = {"selected": "grade"}
+    app.session_state["path"] = {"selected": "grade"}
     app.run()
     graded = [row for row in table(app)["rows"] if row["grader"]]
     assert 0 < len(table(app)["rows"]) == len(graded) < whole
@@ -334,7 +334,7 @@ def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engi
 def test_a_chosen_node_opens_the_tab_that_shows_most_of_it(engine: Engine) -> None:
     app = opened(run="demo-passes-en")
     for node, tab in (("rewrite", "rewrites"), ("retrieve", "passages"), ("generate", "trace"), ("grade", "passages")):
-        app.session_state["live_run"] = {"selected": node}
+        app.session_state["path"] = {"selected": node}
         app.run()
         assert app.session_state["tab"] == tab
 

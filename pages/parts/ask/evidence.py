@@ -10,8 +10,6 @@ from typing import get_args
 
 import streamlit as st
 
-from components.ask.decisions import decision_path
-from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
 from components.ask.notes import gate_cost_note
 from components.ask.origin import origin_note
@@ -22,10 +20,8 @@ from components.common.i18n import Words
 from components.common.life_lines import LifeLine
 from components.common.panel import want_settings
 from components.common.phrases import node_text
-from components.common.url_state import base_path
 from components.common.workflow_view import view_of
 from components.labels import choices_of
-from components.picture.export import decision_path_dot, workflow_svg
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -36,7 +32,7 @@ from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
-from pages.parts.ask import answer, passages, rewrites, verdicts
+from pages.parts.ask import answer, passages, path, rewrites, verdicts
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.remedy import remedy_panel
 from pages.parts.ask.what_if import map_of, replayed, what_if_panel
@@ -88,15 +84,15 @@ def evidence(
             origin_note(record, words, key="origin_note")
         if chosen.workflow != record.workflow:
             other_workflow_note(record, words)
-        path = st.container(key="path_place")
+        place = st.container(key="path_place")
         cited = answer_and_verdicts(engine, record, words, chosen=chosen, found=found, again=again)
         cited = st.session_state.pop("cited_elsewhere", None) or cited
         if cited is not None:
             st.session_state["tab"] = "passages"
             # All passages are shown then, no matter which node was chosen; it would hide them again at the next press.
-            clear_selection("live_run")
-        with path:
-            node = workflow_of(engine, record, words, active=active)
+            path.clear_selection()
+        with place:
+            node = path_of(engine, record, words, active=active)
         tabs(engine, record, words, found=found, cited=cited, node=None if cited else node)
 
     watch()
@@ -141,20 +137,9 @@ def why_this_outcome(engine: Engine, record: RunRecord, chosen: RunConfig, words
         fork_panel_of(engine, record, chosen, words)
 
 
-def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
-    """Draw the workflow, open during the run and then one line; returns the node that was chosen in it."""
-    shown = live_run(
-        engine.graph(record.workflow),
-        None if active else record,
-        record.id,
-        active=active,
-        words=words,
-        key="live_run",
-        base=base_path(),
-    )
-    if shown.finished and active:
-        st.rerun()
-    node = shown.selected_node
+def path_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
+    """Draw the path; returns the node that was chosen in it, whose tab opens."""
+    node = path.panel(engine, record, words, active=active)
     if node != st.session_state.get("node_shown"):
         st.session_state["node_shown"] = node
         if node is not None:
@@ -241,7 +226,7 @@ def tabs(
     parts: dict[Tab, Callable[[], None]] = {
         "rewrites": lambda: rewrites.view(record, words, key="rewrites"),
         "map": lambda: map_of(record, found, words) if found is not None else None,
-        "trace": lambda: trace(engine, record, narrowed, words),
+        "trace": lambda: trace(record, narrowed, words),
     }
     for name, content in parts.items():
         if name in by_name and by_name[name].open:
@@ -255,7 +240,7 @@ def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
         name = node_text(node, record.workflow, words)
         st.caption(words("Showing only what {node} did.", node=name), width="content")
         if st.button(words("Show all"), key="show_all", type="tertiary"):
-            clear_selection("live_run")
+            path.clear_selection()
             st.rerun()
 
 
@@ -288,24 +273,14 @@ def _choose_tab(names: Mapping[Tab, str]) -> None:
         st.session_state["tab"] = chosen
 
 
-def trace(engine: Engine, record: RunRecord, narrowed: RunRecord, words: Words) -> None:
+def trace(record: RunRecord, narrowed: RunRecord, words: Words) -> None:
     """When each step ran, every call as it was sent and received, and what the run was made with."""
-    path_tab(engine, record, words)
     timeline(narrowed, words, key="timeline")
     st.markdown(f"**{calls_name(record, words)}**")
     model_calls(narrowed, words, key="calls")
     st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
     st.markdown(f"**{words('What this run was made with')}**")
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
-
-
-def path_tab(engine: Engine, record: RunRecord, words: Words) -> None:
-    dot = decision_path_dot(record, words)
-    files: dict[str, bytes] = {}
-    if not record.active:
-        svg = workflow_svg(engine.graph(record.workflow), record, words)
-        files = {f"decision-path-{record.id[:8]}.dot": dot.encode(), f"workflow-{record.id[:8]}.svg": svg.encode()}
-    decision_path(record, words, key="path", dot=dot, downloads=files)
 
 
 def tab_of(name: str, record: RunRecord) -> Tab:

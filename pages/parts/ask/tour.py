@@ -59,7 +59,7 @@ STOPS = (
     Stop(
         N_("Watch the path"),
         N_("One row a round. The step at work is lit, and each edge taken says which figures led along it."),
-        (".st-key-live_run",),
+        (".st-key-path",),
     ),
     Stop(
         N_("Read the answer and the verdicts"),

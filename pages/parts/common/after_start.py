@@ -109,6 +109,6 @@ def _prepare(engine: Engine) -> None:
     inspect.stack()
     codec.prepare()
     # Not before: it brings Streamlit's components along.
-    from components.ask.live_run import layouts
+    from components.ask.live_view import layouts
 
     layouts(engine.graph(RunConfig().workflow))

@@ -12,9 +12,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from components.ask.answer import headline
-from components.ask.figures import figures_of
 from components.common.i18n import words_for
 from components.common.markup import Node
+from components.runs.figures import figures_of
 from components.runs.in_words import InWords
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet

@@ -8,15 +8,15 @@ import re
 from dataclasses import replace
 
 from components.ask.answer import _head
-from components.ask.decisions import followed_text
 from components.ask.diagnosis import why_text
-from components.ask.figures import figures_of
 from components.ask.passage_rows import passage_row
 from components.common.i18n import words_for
 from components.common.life_lines import life_lines
 from components.common.outcomes import outcome_text
 from components.runs.compare import comparison_nodes
+from components.runs.figures import figures_of
 from components.runs.report import html_of, report_html
+from components.sentences.decisions import followed_text
 from components.sentences.steps import sentence as said_of
 from engine.flow import compiled
 from engine.flow.graph import graph_of
@@ -181,4 +181,4 @@ def test_what_an_imported_run_still_needs_is_not_offered_to_be_run_here() -> Non
 
 def test_no_time_limit_is_shown_beside_the_time_of_another_program() -> None:
     time = figures_of(ranks_alone(), EN)[-1]
-    assert (time.label, time.note, time.fill) == ("Time", "in the other program", None)
+    assert (time.label, time.note) == ("Time", "in the other program")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from components.ask.decisions import followed_text
-from components.ask.figures import figures_of
 from components.common.i18n import Words
 from components.common.outcomes import round_text
 from components.picture.facts import facts_of
+from components.runs.figures import figures_of
+from components.sentences.decisions import followed_text
 from components.workflows.quality_chart import quality_nodes
 from engine.model.values import RunRecord
 from pages.parts.ask.rewrites import EFFECT_NAMES, history_nodes

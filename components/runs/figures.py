@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from components.common.i18n import Words
-from components.common.markup import Node, draw, node
 from components.common.outcomes import end_mark, ended_text, outcome_text, reason_text
 from components.common.phrases import duration_text, moved_text, node_text, probability_text
 from components.common.workflow_view import view_of
 from components.labels import GRADE_NAMES
 from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import USUAL, WorkflowName
+from engine.model.config import WorkflowName
 from engine.model.values import Decision, RunRecord, counted
 from engine.model.wording import change_of
 from engine.replay.admitted import refused_given
@@ -30,18 +29,6 @@ _NAMES = {
     "context": N_("Context"),
 }
 
-_BEFORE = {
-    "outcome": N_("after the run"),
-    "pass_rate": N_("per round"),
-    "similarity": N_("per round"),
-    "calls": N_("counted as they happen"),
-    "time": N_("against the budget"),
-    "quality": N_("per round"),
-    "suggestions": N_("per answer"),
-    "context": N_("tokens of its budget"),
-}
-
-
 Measure = Literal["pass_rate", "quality", "similarity", "suggestions", "context"]
 
 
@@ -54,45 +41,10 @@ class Figure:
     note: str = ""
     look: str = ""
     note_look: str = "muted"
-    fill: float | None = None
-    """Share of a limit that is used, in [0, 1]."""
 
 
-def figures(
-    record: RunRecord | None,
-    words: Words,
-    *,
-    key: str,
-    most_calls: int | None = None,
-    workflow: WorkflowName = USUAL,
-    look: Literal["", "strip"] = "",
-    under_way: tuple[float, int] = (0.0, 0),
-) -> None:
-    """Draw the five figures; before a run they are dashes, for the ``workflow`` that is chosen.
-
-    ``most_calls`` is the worst case of this configuration; ``strip`` sets them in one row of one card.
-    ``under_way`` is what a live run adds to its record: milliseconds until now, and calls that have not ended.
-    """
-    elapsed_ms, waiting = under_way
-    if record is not None and elapsed_ms > record.duration_ms:
-        record = replace(record, duration_ms=elapsed_ms)
-    cards = (_card(item) for item in figures_of(record, words, most_calls, workflow, waiting=waiting))
-    draw((node("div", f"figures {look}".strip(), *cards),), words, key=key)
-
-
-def figures_of(
-    record: RunRecord | None,
-    words: Words,
-    most_calls: int | None = None,
-    workflow: WorkflowName = USUAL,
-    measures: tuple[Measure, Measure] | None = None,
-    *,
-    waiting: int = 0,
-) -> tuple[Figure, ...]:
+def figures_of(record: RunRecord, words: Words, measures: tuple[Measure, Measure] | None = None) -> tuple[Figure, ...]:
     """Build the five cards; ``measures`` replaces those of the run's own workflow when two runs are compared."""
-    if record is None:
-        names = ("outcome", *_measures_of(workflow), "calls", "time")
-        return tuple(Figure(words(_NAMES[name]), "–", words(_BEFORE[name])) for name in names)
     drawn: dict[Measure, Callable[[RunRecord, Words], Figure]] = {
         "pass_rate": _pass_rate,
         "quality": _quality,
@@ -105,7 +57,7 @@ def figures_of(
         _outcome(record, words),
         drawn[first](record, words),
         drawn[second](record, words),
-        _calls(record, words, most_calls, waiting),
+        _calls(record, words),
         _time(record, words),
     )
 
@@ -240,8 +192,7 @@ def _context(record: RunRecord, words: Words) -> Figure:
         parts.append(words.count("1 relationship", "{n} relationships", len(context.graph.relationships)))
     if context.tables:
         parts.append(words.count("1 table", "{n} tables", len(context.tables)))
-    share = context.tokens / context.token_budget if context.token_budget else None
-    return Figure(words("Context"), words("{n} tokens", n=context.tokens), " · ".join(parts), fill=share)
+    return Figure(words("Context"), words("{n} tokens", n=context.tokens), " · ".join(parts))
 
 
 def _course(label: str, values: Sequence[float], note: str) -> Figure:
@@ -255,24 +206,14 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
     return Figure(label, change.course, f"{moved_text(change)} · {note}", note_look=look)
 
 
-def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int) -> Figure:
+def _calls(record: RunRecord, words: Words) -> Figure:
     if calls_told(record) is None:
         return Figure(words("Model calls"), "–", words("the trace tells of none"))
-    if record.origin is not None:
-        # The most that the loop could ask says nothing of another program.
-        most_calls = None
-    count = counted(record.model_calls, waiting)
-    parts = [words("of at most {n}", n=most_calls)] if most_calls else []
-    if count.steps:
-        parts.append(words.count("1 built-in step", "{n} built-in steps", count.steps))
+    count = counted(record.model_calls)
+    parts = [words.count("1 built-in step", "{n} built-in steps", count.steps)] if count.steps else []
     if count.cached:
         parts.append(words("{n} from cache", n=count.cached))
-    if count.running:
-        # Alone: a longer note would wrap, and push the answer down and up again while it is read.
-        parts = [words("{n} running", n=count.running)]
-    fill = (count.done + count.running) / most_calls if most_calls else None
-    value = words("{n} done", n=count.done) if count.running else str(count.done)
-    return Figure(words("Model calls"), value, " · ".join(parts), fill=fill)
+    return Figure(words("Model calls"), str(count.done), " · ".join(parts))
 
 
 def _time(record: RunRecord, words: Words) -> Figure:
@@ -285,17 +226,4 @@ def _time(record: RunRecord, words: Words) -> Figure:
         duration_text(record.duration_ms),
         words("of {budget}", budget=f"{budget:g} s"),
         look="warn" if share >= 1 else "",
-        fill=share,
     )
-
-
-def _card(figure: Figure) -> Node:
-    parts = [
-        node("div", "label", figure.label),
-        node("div", f"value num {figure.look}", figure.value),
-        node("div", f"note num {figure.note_look}", figure.note),
-    ]
-    if figure.fill is not None:
-        used = f"{min(1.0, max(0.0, figure.fill)):.1%}"
-        parts.append(node("div", "gauge", node("i", "", data_fill=used), aria_hidden="true"))
-    return node("div", "figure", *parts)

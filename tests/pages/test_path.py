@@ -1,4 +1,4 @@
-"""The live workflow on a page: it mounts in every state of a run, and passages do not travel with the picture."""
+"""The path on a page: it mounts in every state of a run, and passages do not travel with it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,15 @@ from tests.support.recorded import recorded_run
 def page(state: str, language: str) -> None:
     import streamlit as st
 
-    from components.ask.live_run import live_run
     from components.common.i18n import words_for
     from engine.model.events import fold_all
+    from pages.parts.ask.path import view
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run
 
-    record = fold_all(recorded_run(1)) if state == "finished" else None
-    result = live_run(
-        LOOP,
-        record,
-        None if state == "idle" else "run-1",
-        active=state == "active",
-        words=words_for("zh" if language == "zh" else "en"),
-        key="live",
-    )
+    record = None if state == "idle" else fold_all(recorded_run(1))
+    words = words_for("zh" if language == "zh" else "en")
+    result = view(LOOP, record, words, key="live", active=state == "active")
     st.write(repr(result))
 
 
@@ -37,7 +31,7 @@ def test_the_picture_mounts_and_nothing_is_chosen_yet(state: str, language: str)
     """SC-12: before, during and after a run."""
     app = AppTest.from_function(page, kwargs={"state": state, "language": language}).run(timeout=60)
     assert not app.exception
-    assert app.markdown[0].value == "LiveRunResult(selected_node=None, finished=None)"
+    assert app.markdown[0].value == "Shown(selected_node=None, finished=None)"
 
 
 def test_a_node_chosen_in_the_browser_reaches_the_page() -> None:
