@@ -22,7 +22,7 @@ def said(record: RunRecord) -> dict[str, tuple[str, str]]:
 def test_the_five_figures_of_a_finished_run() -> None:
     """SC-10: built-in and cached calls are counted apart."""
     assert said(sample_record()) == {
-        "Outcome": ("Answered", "after 1 rewrite · enough relevant passages"),
+        "Outcome": ("Answered", "after 1 rewrite · bar met"),
         "Pass rate": ("0.25 → 0.60", "▲ 0.35 · 3/5 · bar 0.60"),
         "Best similarity": ("0.71", "by round 0.52 → 0.71 · bar 0.30"),
         "Model calls": ("2", "5 built-in steps"),

@@ -21,6 +21,7 @@ IMPORTED_BY_PAGES = (
         "pages.parts.common.document",
         "pages.parts.common.fits",
         "pages.parts.common.job_line",
+        "pages.parts.common.page_help",
         "pages.parts.system.health",
     ),
     # Ask, where shared links lead to, before the others.
@@ -71,7 +72,6 @@ IMPORTED_BY_PAGES = (
         "pages.parts.system.jobs",
         "pages.parts.system.models",
         "pages.parts.system.programs",
-        "pages.parts.system.tables",
     ),
 )
 
