@@ -13,9 +13,9 @@ from components.ask.answer import answer_so_far
 from components.ask.verdict_rows import verdict_values
 from components.common.i18n import Words
 from components.common.markup import Node
+from components.path.drawing import path_of
 from components.picture.drawing import painted
 from components.picture.layout import Layout, layout_of
-from components.picture.path import path_of
 from components.picture.picture import picture_of
 from engine.flow.graph import WorkflowGraph
 from engine.model.values import RunRecord

@@ -9,8 +9,8 @@ import pytest
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
 from components.common.phrases import inequality_text, node_text
-from components.picture.path import PRESS, path_of
-from components.picture.path_rows import rows_of
+from components.path.drawing import PRESS, path_of
+from components.path.rows import rows_of
 from components.picture.picture import STOPPED
 from engine.model.events import Event, fold_all
 from engine.model.values import Outcome, RunRecord

@@ -16,9 +16,9 @@ from components.common.i18n import Words
 from components.common.markup import nothing, script
 from components.common.phrases import duration_text
 from components.common.url_state import base_path
+from components.path.drawing import path_of
 from components.picture.drawing import painted, shapes_of
 from components.picture.export import darkened, decision_path_dot, workflow_svg
-from components.picture.path import path_of
 from components.picture.picture import picture_of
 from engine.engine import Engine
 from engine.flow.graph import WorkflowGraph

@@ -9,9 +9,9 @@ from components.common.markup import Node, node
 from components.common.outcomes import REASONS, reason_text
 from components.common.phrases import probability_text
 from components.common.workflow_view import view_of
+from components.path.rows import Stop
 from components.picture.drawing import width_of
 from components.picture.facts import facts_of, given_text, time_of
-from components.picture.path_rows import Stop
 from components.picture.words import comparison_text, word
 from engine.flow import workflow
 from engine.model.values import Decision, PassageId, Round

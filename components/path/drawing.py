@@ -9,9 +9,9 @@ from components.common.markup import Node, fold, node
 from components.common.outcomes import REASONS, round_text, run_badge
 from components.common.phrases import inequality_text, node_text
 from components.labels import STRATEGY_NAMES
+from components.path.facts import because, kept_of, short_fact
+from components.path.rows import Row, Stop, again, rows_of
 from components.picture.drawing import ICONS
-from components.picture.path_facts import because, kept_of, short_fact
-from components.picture.path_rows import Row, Stop, again, rows_of
 from components.picture.picture import STOPPED, Tone
 from components.sentences.decisions import followed_text
 from components.sentences.rounds import first_round
