@@ -1,4 +1,4 @@
-"""What `mkdocs.yml` needs beyond settings: the files at the root of the project, and the words of Chinese text."""
+"""What `mkdocs.yml` needs beyond settings: files at the root of the project, and the words and pages in Chinese."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import rjieba
 from material.plugins.search import plugin as search  # type: ignore[import-untyped]
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 _ROOT = Path(__file__).parents[1]
 _BESIDE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "components/assets/icon.png")
@@ -28,6 +29,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in _BESIDE:
         files.append(_at(name, config))
     return files
+
+
+def on_post_page(output: str, page: Page, **_: object) -> str:
+    """Name the language of a page in Chinese; the theme has one for all."""
+    chinese = page.file.src_uri.startswith("docs/zh/")
+    return output.replace('<html lang="en"', '<html lang="zh-CN"', 1) if chinese else output
 
 
 def _at(path: str, config: MkDocsConfig) -> File:

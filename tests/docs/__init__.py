@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 
 import engine.errors
-from components.common.i18n import words_for
+from components.common.i18n import UiLanguage, words_for
 from components.picture.export import workflow_svg
 from engine.errors import WorkbenchError
 from engine.errors.base import _ROWS, BoundMessage
@@ -40,7 +40,9 @@ def _is_here(page: Path) -> bool:
     return plugin is None or plugin[1] in _HERE
 
 
-PAGES = (README, *filter(_is_here, sorted((README.parent / "docs").glob("*.md"))))
+CHINESE = README.parent / "docs" / "zh"
+"""Pages in Chinese, below the path of the English page that each stands for."""
+PAGES = (README, *filter(_is_here, sorted((README.parent / "docs").glob("*.md"))), *sorted(CHINESE.rglob("*.md")))
 """Pages of the core, which may hold tables made from the code, and of the plug-ins that are here."""
 IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z0-9.]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -75,13 +77,14 @@ def options_table() -> str:
     return table(("workflow", "option", "range", "default", "meaning"), rows)
 
 
-def measures_table() -> str:
+def measures_table(language: UiLanguage = "en", heads: tuple[str, str] = ("measure", "meaning")) -> str:
     """Every measure of an evaluation as the command line writes it, and what it is."""
+    words = words_for(language)
     rows = [
-        (f"`{written}{'@K' if MEASURES[name].ranked else ''}`", MEASURES[name].help)
+        (f"`{written}{'@K' if MEASURES[name].ranked else ''}`", words(MEASURES[name].help))
         for written, name in OF_EVALUATION.items()
     ]
-    return table(("measure", "meaning"), rows)
+    return table(heads, rows)
 
 
 def _span(setting: Setting) -> str:
@@ -95,11 +98,12 @@ def _value(setting: Setting, value: object) -> str:
 
 
 def pictures() -> dict[Path, str]:
-    """A drawing of every workflow, made from its compiled graph."""
-    words = words_for("en")
+    """A drawing of every workflow in each language, made from its compiled graph."""
+    ends: dict[UiLanguage, str] = {"en": ".svg", "zh": ".zh.svg"}
     return {
-        IMAGES / f"workflow-{name}.svg": workflow_svg(graph_of(compiled(name)), None, words) + "\n"
+        IMAGES / f"workflow-{name}{end}": workflow_svg(graph_of(compiled(name)), None, words_for(language)) + "\n"
         for name in WORKFLOWS
+        for language, end in ends.items()
     }
 
 
@@ -143,6 +147,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "parameters": parameters_table,
     "options": options_table,
     "measures": measures_table,
+    "zh.measures": partial(measures_table, "zh", ("指标", "含义")),
     "samples": samples_table,
     "kinds": kinds_table,
     "loops": loops_table,

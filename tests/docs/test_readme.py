@@ -129,6 +129,7 @@ def test_a_page_names_no_package_index_and_no_path_of_a_machine(page: Path) -> N
         "host",
         "host.docker.internal",
         "ollama.com",
+        "docs.searxng.org",
         "milvus.io",
         "modelcontextprotocol.io",
         "www.ray.io",

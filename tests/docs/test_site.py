@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import README
+from tests.docs import CHINESE, README
 from tests.docs.site import build
 
 _FETCHING = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}
@@ -55,13 +55,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_of_the_documentation_is_on_the_site(site: Path) -> None:
-    """FV-01"""
+    """FV-01: and each says in which language it is."""
     root = README.parent
     pages = [*(root / "docs").rglob("*.md"), root / "CONTRIBUTING.md", root / "CHANGELOG.md"]
     assert len(pages) > 20
     assert (site / "index.html").is_file()
     for page in pages:
-        assert (site / page.relative_to(root)).with_suffix(".html").is_file(), page
+        name = "index" if page.stem == "README" else page.stem
+        built = (site / page.relative_to(root)).with_name(f"{name}.html")
+        language = "zh-CN" if page.is_relative_to(CHINESE) else "en"
+        assert f'<html lang="{language}"' in built.read_text(encoding="utf-8"), page
 
 
 def test_no_page_and_no_asset_asks_another_host(site: Path) -> None:
@@ -95,7 +98,7 @@ def test_the_search_has_chinese_words(site: Path) -> None:
     """FV-01"""
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     assert index["config"]["lang"] == ["en", "zh"]
-    chinese = next(item["text"] for item in index["docs"] if item["location"] == "docs/zh.html")
+    chinese = next(item["text"] for item in index["docs"] if item["location"] == "docs/zh/index.html")
     assert "\u200b工作台\u200b" in chinese
 
 
