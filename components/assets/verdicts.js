@@ -20,7 +20,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   panel.replaying = ({ detail }) => {
     if (detail.run !== data.run) return;
-    panel.replayed = detail.done ? null : detail;
+    // A step outside the rounds leaves what was reached.
+    const round = Number.isFinite(detail.round) ? {} : { round: panel.replayed?.round, verdicts: panel.replayed?.verdicts };
+    panel.replayed = detail.done ? null : { ...detail, ...round };
     draw(panel);
   };
   window.addEventListener("workbench:answer", panel.heard);
@@ -69,7 +71,7 @@ function draw(panel) {
   setText(part("heading"), data.words.title);
   drawTabs(panel, part("tabs"), rounds, at);
   drawRows(panel, part("rows"), round.rows);
-  setText(part("empty"), round.rows.length ? "" : data.words.empty);
+  setText(part("empty"), round.rows.length ? "" : panel.replayed ? data.words.waiting : data.words.empty);
   part("whole").replaceChildren(...(round.whole.length ? [el("span", { class: `chip ${round.whole[0]}` }, [round.whole[1]])] : []));
   drawFoot(panel, part("foot"), round);
 }

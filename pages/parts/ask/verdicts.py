@@ -32,6 +32,7 @@ def view(record: RunRecord, words: Words, *, key: str, actions: Sequence[Action]
 
     While the run is in progress the browser fills it from the run's stream (``live_view.moment``).
     """
+    waiting = words("Verdicts appear here as they come.")
     result = _component(
         key=key,
         data={
@@ -43,7 +44,8 @@ def view(record: RunRecord, words: Words, *, key: str, actions: Sequence[Action]
             "words": {
                 "title": words("Verdicts"),
                 "rounds": words("Rounds"),
-                "empty": words("Verdicts appear here as they come." if record.active else "Nothing was graded."),
+                "waiting": waiting,
+                "empty": waiting if record.active else words("Nothing was graded."),
                 "dropped": words("dropped"),
             },
         },
