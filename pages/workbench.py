@@ -6,8 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from components.ask.slider_marks import slider_marks
-from components.ask.what_if_text import BROKEN
 from components.common.badge import builtin_badge
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -29,15 +27,13 @@ from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RoleModels, RunConfig
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
-from engine.replay import WhatIf
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
-from pages.parts.ask import budget, path, tour
+from pages.parts.ask import budget, path, tour, what_if
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import evidence
 from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
-from pages.parts.ask.what_if import marks_of, tried, what_if_panel
 from pages.parts.common.actions import next_step, run_action, say_fault
 from pages.parts.common.fits import fits_of
 from pages.parts.common.following import opening
@@ -65,14 +61,14 @@ def page() -> None:
     with st.sidebar:
         chosen = settings(record)
         if record is not None:
-            found = what_if(record, chosen.config)
+            found = what_if.panel(engine, record, chosen.config, words)
     if record is not None and not record.active and record.workflow == chosen.config.workflow:
-        slider_marks(chosen.below, chosen.config, record.config, marks_of(record, chosen.config), words)
+        what_if.slider_marks(chosen.below, chosen.config, record, words)
     with st.session_state["top_bar"]:
         # Of the run on the page, where there is one: the sidebar may be at another model already.
         used = chosen.config if record is None else record.config
         builtin_badge(used.models, words, roles_of(used.workflow))
-    follow(chosen.config, None, tour.panel(words, offered=record is None))
+    follow(chosen.config, None, tour.show(words, offered=record is None))
     ask(chosen.config, record)
     faults_of_no_run(chosen.config.collection if record is None or record.origin is None else "")
     if record is None:
@@ -87,17 +83,6 @@ def page() -> None:
         active=record.active,
         again=lambda failed: start(failed.question, failed.config, failed.attachments),
     )
-
-
-def what_if(record: RunRecord, chosen: RunConfig) -> WhatIf | None:
-    """Draw at the sidebar's foot what its settings would have done; None while there is nothing to compare with."""
-    found = None if record.active else engine.what_if(record, tried(chosen, record.config))
-    if record.outcome in BROKEN:
-        return found
-    wanted = what_if_panel(engine, record, found, words)
-    if wanted is not None:
-        st.session_state["cited_elsewhere"] = wanted
-    return found
 
 
 def before_a_run(config: RunConfig) -> None:

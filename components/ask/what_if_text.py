@@ -8,78 +8,18 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.markup import Node, node
-from components.common.outcomes import outcome_text, reason_text
+from components.common.outcomes import end_text, outcome_text, reason_text, round_text
 from components.common.phrases import begun, duration_text, probability_text
 from components.common.run_settings import ALL_ROLES, differing, setting_of_config, setting_text
 from components.common.workflow_view import view_of
 from components.labels import name_of
-from engine.flow import workflow
+from components.sentences.rounds import round_names
 from engine.messages import N_, NC_, NN_
-from engine.model.config import BUILTIN, ROLES, RunConfig
+from engine.model.config import BUILTIN, ROLES, RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.language import normalised_query
 from engine.model.values import COMPLETE, Outcome, Reason, Recall, RunRecord
 from engine.replay.values import Gap, WhatIf
-
-_GAPS = {
-    "retrieval": N_("**another collection or workflow** would run: nothing recorded says what it would find."),
-    "rewrite": N_(
-        "it would **rewrite after round {round}**, but the rewriter would see other verdicts or passages: its query "
-        "would not be the recorded one."
-    ),
-    "unmeasured": N_(
-        "the imported trace gives **no scale for this threshold**: it holds ranks or a bare yes and no, so nothing "
-        "recorded says what another value would keep or pass."
-    ),
-    "time": N_(
-        "**round {round} is open**: the time limit of {budget} s would fall elsewhere, and no record can turn back "
-        "the clock."
-    ),
-    "memory": N_(
-        "**the router would see other memories** than it did, and nothing recorded says what it would choose."
-    ),
-    "web": N_(
-        "**the web would be searched** where a search engine is set, and nothing recorded says what it would find."
-    ),
-    "answer": N_(
-        "it would **answer after round {round}** from something else than the run did: that answer would have to be "
-        "written, and evaluated."
-    ),
-}
-
-_ENDS_DIRECT = {
-    "answered": N_("it would have **answered without a search**"),
-    "answered_forced": N_("it would have answered **without a search**, and that answer would stand: {reason}"),
-    "abstained": N_("it would have searched **nothing** and had nothing to answer from: {reason}"),
-    "answered_unverified": N_(
-        "it would have answered **without a search**, from what the model knows by itself: {reason}"
-    ),
-}
-
-_ENDS_GIVEN = {
-    "answered": NN_(
-        "it would have **answered at round {round}** from 1 passage",
-        "it would have **answered at round {round}** from {n} passages",
-    ),
-    "answered_forced": NN_(
-        "it would have **answered below the bar after round {round}** from 1 passage ({reason})",
-        "it would have **answered below the bar after round {round}** from {n} passages ({reason})",
-    ),
-    "answered_unverified": NN_(
-        "it would have answered after round {round} from 1 **unverified** passage",
-        "it would have answered after round {round} from {n} **unverified** passages",
-    ),
-}
-
-_ENDS = {
-    "answered": N_("it would have **answered at round {round}**"),
-    "answered_forced": N_("it would have **answered below the bar after round {round}** ({reason})"),
-    "answered_unverified": N_("it would have answered after round {round} from **unverified** passages"),
-    "abstained": N_("it would have **abstained after round {round}**: no passage to answer from"),
-    "failed": N_("it would have **ended at round {round}**: {reason}"),
-    "open": N_("it would **generate after round {round}**; whether anything passes, no verdict says yet"),
-    "fallback": N_("it would have ended **without an answer after round {round}**: {reason}"),
-}
 
 BROKEN: frozenset[Outcome | None] = frozenset({"failed", "interrupted"})
 """Outcomes of runs that a fault ended."""
@@ -124,12 +64,12 @@ def rich(text: str) -> list[Node | str]:
 
 
 def changes_text(chosen: RunConfig, run: RunConfig, words: Words) -> str:
-    """``With pass rate at least **0.40** (run: 0.60)``; more than three changes are counted."""
+    """``With pass rate at least **0.40** (run: 0.60): ``; more than three changes are counted."""
     names = differing(chosen, run)
     if not names:
-        return words("With the run's own settings ")
+        return words("With the run's own settings: ")
     if len(names) > _MOST_NAMED:
-        return words("With these {n} other settings ", n=len(names))
+        return words("With these {n} other settings: ", n=len(names))
     said = [
         words(
             "{name} **{value}** (run: {run})",
@@ -142,7 +82,7 @@ def changes_text(chosen: RunConfig, run: RunConfig, words: Words) -> str:
     changes = _joined(said, words)
     # Chinese has no space between its own words, but one before a Latin name.
     apart = " " if words.language == "zh" and changes[:1].isascii() else ""
-    return words("With {changes} ", changes=f"{apart}{changes}")
+    return words("With {changes}: ", changes=f"{apart}{changes}")
 
 
 def begun_small(text: str, words: Words) -> str:
@@ -150,18 +90,21 @@ def begun_small(text: str, words: Words) -> str:
     return text[:1].lower() + text[1:] if words.language == "en" and text[1:2] in _SMALL else text
 
 
+def sentence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
+    """The whole sentence: the changed settings, what they would have led to, and notes on an answer that stands."""
+    said = changes_text(found.config, record.config, words) + consequence_text(found, record, words)
+    said = said if said.endswith((".", "。")) else said + words(".")
+    return words.joined((said, stands_text(found, words))) if found.answer_note and found.path_known else said
+
+
 def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
-    """Describe what would have happened, compared with the recording, and notes on an answer that stands."""
-    if found.state == "needs_calls":
+    """Describe what would have happened, compared with the recording."""
+    if not found.path_known:
         return gap_text(found, record, words)
     if found.same_path:
-        said = _same_path(found, record, words)
-    else:
-        saved = saving_text(found, record, words)
-        said = ending_text(found, words) + words(": {saving}.", saving=saved) if saved else ending_text(found, words)
-    if not found.answer_note:
-        return said
-    return words.joined((said if said.endswith((".", "。")) else said + words("."), stands_text(found, words)))
+        return _same_path(found, record, words)
+    saved = saving_parts(differences_to(found, record), words)
+    return words(NC_("what-if", ", ")).join(part for part in (_ending_text(found, words), saved) if part)
 
 
 def stands_text(found: WhatIf, words: Words) -> str:
@@ -172,98 +115,82 @@ def stands_text(found: WhatIf, words: Words) -> str:
     return words("The recorded answer stands: {label}.", label=label)
 
 
+_REWRITER = N_("another rewriter would write a query of its own")
+_GAPS: Mapping[Gap, str] = MappingProxyType(
+    {
+        "retrieval": N_("something else would be searched, and nothing recorded says what it finds"),
+        "web": N_("the web would be searched, and nothing recorded says what it finds"),
+        "rewrite": N_("the rewriter would see other verdicts or passages, so its query is not known"),
+        "unmeasured": N_("the imported trace gives no scale for this threshold"),
+        "time": N_("the time limit of {budget} s would fall elsewhere, and no record can turn back the clock"),
+        "memory": N_("the router would see other memories, and nothing recorded says what it chooses"),
+        "answer": N_("the answer would be written from something else than the run did"),
+        "routing": N_("the router would have other strategies to choose from"),
+        "evaluation": N_("the evaluator would see other passages, or might not fail"),
+        "unrecorded": N_("the run ended before an answer was written and evaluated there"),
+    }
+)
+_OTHER_ROLES: Mapping[Gap, tuple[RoleName, str]] = MappingProxyType(
+    {
+        "routing": ("router", N_("another router would choose what is searched")),
+        "evaluation": ("evaluator", N_("another evaluator would judge the recorded answer")),
+        "verdicts": ("grader", N_("another grader would judge, and it has judged none of these passages")),
+        "scores": ("reranker", N_("another reranker would score the passages")),
+        "rewrite": ("rewriter", _REWRITER),
+    }
+)
+"""By what is missing: the role that another model would play, and what it would do."""
+
+
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """Explain where and why the path becomes unknown, for ``needs_calls``."""
     gap: Gap = found.gap or "unrecorded"
-    if gap in ("routing", "evaluation", "retrieval", "unmeasured"):
-        return words(_other_roles(gap, found, record))
-    if found.steps:
-        return _gap_in_a_round(gap, found, record, words)
-    own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
-    return words(
-        "**memory answered this run**. Run with these settings, what runs of this very question left is not "
-        "recalled, and nothing recorded says what would be found."
-        if own
-        else _gap_at_the_start(found, gap)
-    )
+    role, other = _OTHER_ROLES.get(gap, ("grader", ""))
+    if other and found.config.models.of(role) != record.config.models.of(role):
+        said = words(other)
+    elif not found.steps:
+        said = _gap_at_the_start(found, gap, record, words)
+    else:
+        said = _gap_in_a_round(found, gap, words)
+    if not found.steps or gap in ("routing", "evaluation", "retrieval", "unmeasured"):
+        return said
+    place = found.steps[-1].round.index
+    return words("{place} ({why})", place=said, why=round_names(record, words).get(place) or round_text(place, words))
 
 
-def _other_roles(gap: Gap, found: WhatIf, record: RunRecord) -> str:
-    """A gap before or behind the rounds, where something else would be asked or judged."""
-    models, former = found.config.models, record.config.models
-    if gap == "routing":
-        return (
-            N_("**another router** would choose what is searched, and nothing recorded says what.")
-            if models.router != former.router
-            else N_(
-                "**the router would have other strategies to choose from**, and nothing recorded says which it would "
-                "take."
-            )
-        )
-    if gap == "evaluation":
-        return (
-            N_("the recorded answer would be judged by **another evaluator**, and its judgement is not known.")
-            if models.evaluator != former.evaluator
-            else N_(
-                "the recorded answer would stand, but **its evaluator would see other passages**, or might not fail: "
-                "its judgement is not known."
-            )
-        )
-    return (
-        N_(
-            "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says "
-            "what it would find."
-        )
-        if workflow(record.workflow).in_modes and _same_place(found.config, record.config)
-        else _GAPS[gap]
-    )
+def _gap_at_the_start(found: WhatIf, gap: Gap, record: RunRecord, words: Words) -> str:
+    """The words of a path that stops before its first round."""
+    if gap == "memory" and record.recall is not None and _answered_before(record, record.recall):
+        return words("memory answered this run, and what runs of this very question left would not be recalled")
+    if gap in ("rewrite", "candidates", "verdicts", "scores", "unrecorded", "time"):
+        return words(_REWRITER if gap == "rewrite" else N_("the run ended before its first search"))
+    return words(_GAPS[gap])
 
 
-def _gap_in_a_round(gap: Gap, found: WhatIf, record: RunRecord, words: Words) -> str:
-    last, models, former = found.steps[-1], found.config.models, record.config.models
-    n = last.round.index
+def _gap_in_a_round(found: WhatIf, gap: Gap, words: Words) -> str:
+    last = found.steps[-1]
     if gap == "candidates":
         return words.count(
-            "**round {round} is open**: one passage below the {depth} recorded ones might be kept, and no one has "
-            "seen it.",
-            "**round {round} is open**: up to {n} passages below the {depth} recorded ones might be kept, and no one "
-            "has seen them.",
+            "one passage below the {depth} recorded ones might be kept",
+            "up to {n} passages below the {depth} recorded ones might be kept",
             last.unseen,
-            round=n,
             depth=len(last.round.candidates),
         )
     if gap == "verdicts":
-        return _verdicts_text(found, record, words)
-    if gap == "scores" and models.reranker != former.reranker:
-        return words(
-            "**round {round} is open**: another reranker would score the passages, and it has scored none of them.",
-            round=n,
-        )
+        return _verdicts_text(found, words)
     if gap == "scores":
         return words.count(
-            "**round {round} is open**: one passage would be reranked that this run did not score, and the order "
-            "hangs on it.",
-            "**round {round} is open**: {n} passages would be reranked that this run did not score, and the order "
-            "hangs on them.",
+            "one passage would be reranked that this run did not score",
+            "{n} passages would be reranked that this run did not score",
             len(last.ungraded),
-            round=n,
         )
-    if gap == "rewrite" and models.rewriter != former.rewriter:
-        return words(
-            "it would **rewrite after round {round}**, and another rewriter writes a query of its own.", round=n
-        )
-    if gap == "unrecorded":
-        return words(
-            _UNRECORDED.get(
-                found.decisions[-1].reason,
-                N_(
-                    "it would **answer after round {round}**; the run ended before an answer was written and "
-                    "evaluated there."
-                ),
-            ),
-            round=n,
-        )
-    return words(_GAPS[gap], round=n, budget=f"{found.config.budget_s:g}")
+    if gap == "unrecorded" and found.decisions and found.decisions[-1].reason in _GOES_ON:
+        return words("it would go on where the run ended: {why}", why=reason_text(found.decisions[-1].reason, words))
+    return words(_GAPS[gap], budget=f"{found.config.budget_s:g}")
+
+
+_GOES_ON: frozenset[Reason] = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})
+"""Reasons of a decision that leads on; after any other one comes an answer."""
 
 
 def _answered_before(record: RunRecord, recall: Recall) -> bool:
@@ -272,61 +199,13 @@ def _answered_before(record: RunRecord, recall: Recall) -> bool:
     return any(normalised_query(item.question) == asked for item in recall.holding)
 
 
-def _same_place(chosen: RunConfig, run: RunConfig) -> bool:
-    places = [(item.workflow, item.collection, item.milvus_address) for item in (chosen, run)]
-    return places[0] == places[1]
-
-
-_REWRITE = N_("it would **rewrite after round {round}**, where the run did not go on.")
-_UNRECORDED: Mapping[Reason, str] = MappingProxyType(
-    {
-        "below_gate": _REWRITE,
-        "low_quality": _REWRITE,
-        "next_strategy": N_(
-            "it would go on to **another strategy** after round {round}, which the run did not search by."
-        ),
-        "answer_off": N_("it would **correct the answer** after round {round}, where the run did not go on."),
-        "revise": N_("it would have the answer **revised once more**, where the run did not go on."),
-    }
-)
-"""By the last decision: what would follow and was not recorded; after any other one, an answer."""
-
-
-def _gap_at_the_start(found: WhatIf, gap: Gap) -> str:
-    """The words of a path that stops before its first round."""
-    match gap:
-        case "memory" | "web":
-            return _GAPS[gap]
-        case "answer":
-            return N_(
-                "it would **answer without a search** as the run did not: that answer would have to be written, and "
-                "evaluated."
-            )
-        case "rewrite":
-            return N_("it would search, and **another rewriter** would word the first query.")
-        case _:
-            return (
-                N_("it would **search**, and the run ended before it had searched.")
-                if found.opening
-                else N_("the run ended before its first search: there is nothing to decide from.")
-            )
-
-
-def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
+def _verdicts_text(found: WhatIf, words: Words) -> str:
     last, missing = found.steps[-1], len(found.steps[-1].ungraded)
-    n = last.round.index
     if last.decision is not None:
         return words.count(
-            "it would **rewrite after round {round}**; the rewriter would also be told of a passage that has no "
-            "verdict, so its query is not known.",
-            "it would **rewrite after round {round}**; the rewriter would also be told of {n} passages that have no "
-            "verdict, so its query is not known.",
+            "the rewriter would be told of one more passage, which has no verdict, so its query is not known",
+            "the rewriter would be told of {n} more passages, which have no verdict, so its query is not known",
             missing,
-            round=n,
-        )
-    if found.config.models.grader != record.config.models.grader:
-        return words(
-            "**round {round} is open**: another grader would judge, and it has judged none of these passages.", round=n
         )
     bar = _bar(found.config, words)
     quantity, least_wanted = view_of(found.config.workflow).bar(found.config) or ("", 0.0)
@@ -334,42 +213,28 @@ def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
         if not last.score[0] < least_wanted <= last.score[1]:
             # The score is settled either way: what is open is whether the grader can be read at all.
             return words.count(
-                "**round {round} is open**: one kept passage has no verdict. Its score would not change the route, "
-                "but a grader that fails on it would end the run.",
-                "**round {round} is open**: {n} kept passages have no verdict. Its score would not change the route, "
-                "but a grader that fails on all of them would end the run.",
+                "one kept passage has no verdict, and a grader that fails on it would end the run",
+                "{n} kept passages have no verdict, and a grader that fails on all of them would end the run",
                 missing,
-                round=n,
             )
         least, most = (probability_text(value) for value in last.score)
         return words.count(
-            "**round {round} is open**: one kept passage has no verdict, so its score lies from {least} to {most}, "
-            "and {bar} lies between.",
-            "**round {round} is open**: {n} kept passages have no verdict, so its score lies from {least} to {most}, "
-            "and {bar} lies between.",
+            "one kept passage has no verdict: its score is {least} to {most}, around {bar}",
+            "{n} kept passages have no verdict: the score is {least} to {most}, around {bar}",
             missing,
-            round=n,
             least=least,
             most=most,
             bar=bar,
         )
     return words.count(
-        "**round {round} is open**: one kept passage has no verdict, so {least} or {most} of {kept} pass, and {bar} "
-        "lies between.",
-        "**round {round} is open**: {n} kept passages have no verdict, so {least} to {most} of {kept} pass, and {bar} "
-        "lies between.",
+        "one kept passage has no verdict: {least} or {most} of {kept} pass, around {bar}",
+        "{n} kept passages have no verdict: {least} to {most} of {kept} pass, around {bar}",
         missing,
-        round=n,
         least=last.passed[0],
         most=last.passed[1],
         kept=len(last.round.kept) + last.unseen,
         bar=bar,
     )
-
-
-def saving_text(found: WhatIf, record: RunRecord, words: Words) -> str:
-    """``1 rewrite and 3 calls fewer``; empty for a run that did not come to its end, and where nothing differs."""
-    return saving_parts(differences_to(found, record), words)
 
 
 def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int], ...]:
@@ -427,30 +292,31 @@ def needed_text(found: WhatIf, words: Words) -> str:
 
 def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
     if found.state == "known":
-        return words("**nothing would change**: the same decisions and the same answer.")
+        return words("**nothing would change**")
     given = len(record.context.passages) if record.context else 0
     if found.passages and len(found.passages) != given:
         return words.count(
-            "the **decisions would be the same**, and the answer written from 1 passage instead of {given}.",
-            "the **decisions would be the same**, and the answer written from {n} passages instead of {given}.",
+            "the **same decisions**, and an answer from 1 passage instead of {given}",
+            "the **same decisions**, and an answer from {n} passages instead of {given}",
             len(found.passages),
             given=given,
         )
-    return words("the **decisions would be the same**, but the generator would be given something else.")
+    return words("the **same decisions**, but the answer would be written from something else")
 
 
-def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
-    """``it would have **answered at round 0** from 2 passages``; not ``whole``: without what it answers from."""
-    reason = reason_text(found.reason, words)
-    outcome = found.outcome or "open"
-    if not found.steps:
-        return words(_ENDS_DIRECT[outcome], reason=reason)
-    last = found.steps[-1].round.index
-    written = words(", as answer {n}", n=found.answers) if found.answers > 1 else ""
-    if found.passages and whole:
-        given = words.count(*_ENDS_GIVEN[outcome], len(found.passages), round=last, reason=reason)
-        return given + written
-    return words(_ENDS[outcome], round=last, reason=reason)
+def _ending_text(found: WhatIf, words: Words) -> str:
+    """``**answered after 1 rewrite**, from 2 passages``, with the reason where it is no answer that passed."""
+    end = words("an answer would be written, and no verdict says from what")
+    if found.outcome is not None:
+        end = f"**{begun_small(end_text(found.outcome, found.rewrites, words), words)}**"
+    if found.reason and (not found.steps or found.outcome != "answered"):
+        end = words("{place} ({why})", place=end, why=reason_text(found.reason, words))
+    parts = [end]
+    if found.passages:
+        parts.append(words.count("from 1 passage", "from {n} passages", len(found.passages)))
+    if found.answers > 1:
+        parts.append(words("as answer {n}", n=found.answers))
+    return words(NC_("what-if", ", ")).join(parts)
 
 
 def _bar(config: RunConfig, words: Words) -> str:

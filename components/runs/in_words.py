@@ -8,7 +8,7 @@ from components.ask.admitted import admits_text
 from components.ask.diagnosis import title, why_text
 from components.ask.notes import boundary_text
 from components.ask.origin import explanation, note_texts, origin_text
-from components.ask.what_if_text import changes_text, consequence_text
+from components.ask.what_if_text import sentence_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.outcomes import ended_text
 from components.common.phrases import decision_text, fault_text
@@ -48,8 +48,7 @@ class InWords:
     def what_if(self, found: WhatIf, record: RunRecord, language: UiLanguage) -> str:
         """Describe the effect of other settings on a run."""
         words = words_for(language)
-        said = changes_text(found.config, record.config, words) + consequence_text(found, record, words)
-        ended = said if said.endswith((".", "。")) else said + words(".")
+        ended = sentence_text(found, record, words)
         admits = admits_text(found.admits, words)
         return words.joined(part for part in (ended.replace("**", ""), admits) if part)
 

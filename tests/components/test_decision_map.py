@@ -18,7 +18,7 @@ from engine.replay.diagnosis import Diagnosis, Failure, diagnose
 from engine.replay.pinned import PinnedEffect
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
-from pages.parts.ask.remedy import effect_text
+from pages.parts.ask.pinned_runs import effect_text
 from pages.parts.ask.what_if_map import SIGNS, coupling_text, look_of, map_data, map_view, pairs_for, tip_of
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -159,13 +159,9 @@ def test_the_remedy_of_a_demo_is_confirmed_by_a_what_if() -> None:
 @pytest.mark.parametrize(
     ("effect", "said"),
     [
-        (None, EN("Put runs on the watch list, and this says what the change would do to them.")),
-        (PinnedEffect((), (), 20), "It breaks none of 20 runs on the watch list."),
-        (
-            PinnedEffect((), (FORCED,), 20),
-            "It breaks none of 19 runs on the watch list. 1 cannot be told without calls.",
-        ),
-        (PinnedEffect((), (FORCED,), 1), "Of the run on the watch list it cannot be told without calls."),
+        (None, ""),
+        (PinnedEffect((), (), 20), "Watch list: no change"),
+        (PinnedEffect((), (FORCED,), 20), "Watch list: 1 unknown"),
     ],
 )
 def test_what_the_change_does_to_pinned_runs_is_said(effect: PinnedEffect | None, said: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from components.ask.what_if_text import consequence_text, gap_text
+from components.ask.what_if_text import consequence_text, gap_text, sentence_text
 from components.common.i18n import Words, words_for
 from engine.model.config import Options, RoleModel, RunConfig, WorkflowName
 from engine.model.values import RunRecord
@@ -18,7 +18,7 @@ from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QualityOptions
 from pages.parts.ask.passages import counterfactual_notes
-from pages.parts.ask.what_if import card_nodes, said
+from pages.parts.ask.what_if_map import detail_nodes
 from tests.engine.whatif.loops import LoopWorld, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
@@ -73,9 +73,8 @@ def test_every_what_if_of_a_loop_is_said_in_whole_sentences(workflow: WorkflowNa
     gaps: set[Gap | None] = set()
     for record, found in told(workflow):
         gaps.add(found.gap)
-        sentence = said(found, record, words)
+        sentence = sentence_text(found, record, words)
         assert "{" not in sentence and "whatif." not in sentence and sentence.endswith((".", "。"))
-        assert card_nodes(found, record, words)
         for note in counterfactual_notes(record, found, words).values():
             assert note and "{" not in note
     common: set[Gap | None] = {None, "retrieval", "rewrite", "verdicts"}
@@ -113,8 +112,7 @@ def test_a_branch_is_offered_where_calls_are_missing(words: Words) -> None:
     record = run_in(LoopWorld(2, strict=0.9), config)
     found = what_if(record, replace(config, models=replace(config.models, evaluator=_OTHER)))
     assert found.state == "needs_calls"
-    assert "'fork'" in str(card_nodes(found, record, words))
-    assert "'run'" in str(card_nodes(found, record, words))
+    assert "'fork'" in str(detail_nodes(found, record, words))
 
 
 def test_an_open_round_never_names_a_bar_that_lies_outside_of_its_scores(words: Words) -> None:

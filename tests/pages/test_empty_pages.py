@@ -101,10 +101,10 @@ def test_a_set_without_questions_leads_back_to_the_samples(engine: Engine) -> No
 
 def test_a_run_without_an_answer_leads_to_a_mark_and_to_judging_what_was_left_out(engine: Engine) -> None:
     """FV-04: no one knows yet whether the collection holds it, so nothing says that files are missing."""
-    app = opened()
+    app = opened(state={"why": True})
     run = ask(app, engine, "Who painted the Mona Lisa?")
     shown = inline(app)
-    assert EN("Mark the right one") in shown and EN("Nothing passed, for one of several reasons") in shown
+    assert EN("Mark the right passage") in shown and EN("Nothing passed, for one of several reasons") in shown
     assert EN("Add files") not in shown
     found = len(engine.record(run).passages)
     assert EN.count("Judge the candidate", "Judge all {n} candidates", found) in shown
@@ -122,7 +122,7 @@ def test_a_run_whose_model_does_not_answer_is_asked_of_the_built_in_roles(engine
     failed = ask(app, engine, "What is the power set of the empty set?")
     assert engine.record(failed).outcome == "failed"
     shown = inline(app)
-    assert EN("Ask the built-in roles") in shown and EN("What was kept") in shown
+    assert EN("Ask the built-in roles") in shown and "Kept: 1 search" in shown
     assert EN("Grade the missing ones") not in shown and EN("Decision map") not in shown
     app.session_state["run_fault"] = {"action": {"name": "builtin", "serial": 1}}
     app.run()

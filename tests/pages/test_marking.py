@@ -29,16 +29,16 @@ REFUSED = "Which airline flies from Oslo to Lima?"
 def test_a_run_that_fell_short_asks_which_passage_should_have_answered(
     engine: Engine, question: str, outcome: str, settings: dict[str, str]
 ) -> None:
-    app = opened(**settings)
+    app = opened(state={"why": True}, **settings)
     record = engine.record(ask(app, engine, question))
     assert record.outcome == outcome
     assert EN("Which passage should have answered?") in inline(app)
-    assert EN("by what the run shows") in inline(app)
+    assert EN("Inferred from the run") in inline(app)
     passage = record.rounds[0].candidates[-1].passage.id
     engine.evaluation.set_label(question, passage, True)
     app.run()
     assert EN("Which passage should have answered?") not in inline(app)
-    assert EN("by labels") in inline(app)
+    assert EN("From your labels") in inline(app)
 
 
 def test_a_passage_marked_as_no_help_leaves_the_question_open(engine: Engine) -> None:
@@ -61,7 +61,7 @@ def test_nobody_is_asked_where_the_right_passage_is_known_or_the_run_answered(en
 
 def test_what_the_built_in_grader_cannot_see_is_said_where_it_refused(engine: Engine) -> None:
     """A paraphrase whose answer the collection does hold: no one is sent for files that are there."""
-    app = opened()
+    app = opened(state={"why": True})
     ask(app, engine, PARAPHRASE)
     shown = inline(app)
     assert shown.count(EN(BLIND)) == 2, "with the diagnosis and above the verdicts"

@@ -23,7 +23,7 @@ KINDS: Mapping[str, tuple[Kind, int]] = {
     "what-if cards": (sentences.what_if_cards, 30),
     "steps": (loops.claims, 800),
     "list of runs": (lists.rows, 150),
-    "line under the question": (lists.lines, 400),
+    "foot of the sidebar": (lists.feet, 400),
     "budget notes": (sentences.budgets, 150),
     "remedies and smallest changes": (changes.claims, 80),
 }

@@ -11,7 +11,6 @@ from typing import get_args
 import streamlit as st
 
 from components.ask.model_calls import calls_name, model_calls
-from components.ask.notes import gate_cost_note
 from components.ask.origin import origin_note
 from components.ask.timeline import timeline
 from components.ask.what_if_text import BROKEN
@@ -31,11 +30,7 @@ from engine.messages import N_
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.gate_cost import gate_cost
-from pages.parts.ask import answer, passages, path, rewrites, verdicts
-from pages.parts.ask.fork import fork_panel_of
-from pages.parts.ask.remedy import remedy_panel
-from pages.parts.ask.what_if import map_of, replayed, what_if_panel
+from pages.parts.ask import answer, passages, path, rewrites, verdicts, what_if_map, why
 from pages.parts.common.rights import may
 
 _TAB_NAMES = {
@@ -119,22 +114,16 @@ def answer_and_verdicts(
     """Draw both side by side, a run that broke off alone; returns a passage to open."""
     with st.container(key="answer_line"):
         if record.outcome in BROKEN:
-            return result(engine, record, words, again) or what_if_panel(engine, record, found, words)
+            cited = result(engine, record, words, again)
+            why.kept(engine, record, words)
+            return cited
         beside = st.columns(ANSWER_AND_VERDICTS, gap="small")
     with beside[0]:
         cited = result(engine, record, words, again)
         if found is not None:
-            why_this_outcome(engine, record, chosen, words)
+            why.panel(engine, record, chosen, words)
     with beside[1]:
         return verdicts.panel(engine, record, words) or cited
-
-
-def why_this_outcome(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
-    """Draw the diagnosis of a finished run, what would mend it, and where it can be branched off."""
-    cost_of_the_gate(record, words)
-    with st.expander(words("Why this outcome"), key="why"):
-        remedy_panel(engine, replayed(record), words)
-        fork_panel_of(engine, record, chosen, words)
 
 
 def path_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) -> str | None:
@@ -178,15 +167,6 @@ def _ways_on(record: RunRecord, words: Words) -> tuple[tuple[str, str], ...]:
     return again, ("builtin", words("Ask the built-in roles"))
 
 
-def cost_of_the_gate(record: RunRecord, words: Words) -> None:
-    """Show the cost of the pass rate if a verified passage came earlier, with the other gate one click away."""
-    found = gate_cost(record)
-    if found is not None and gate_cost_note(found, words, key="waste"):
-        # The widget is drawn already; its new value is put there before the next run draws it.
-        want_settings({"gate": "min_relevant"})
-        st.rerun()
-
-
 def tabs(
     engine: Engine,
     record: RunRecord,
@@ -225,7 +205,7 @@ def tabs(
 
     parts: dict[Tab, Callable[[], None]] = {
         "rewrites": lambda: rewrites.view(record, words, key="rewrites"),
-        "map": lambda: map_of(record, found, words) if found is not None else None,
+        "map": lambda: what_if_map.panel(engine, record, found, words) if found is not None else None,
         "trace": lambda: trace(record, narrowed, words),
     }
     for name, content in parts.items():

@@ -7,13 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.ask.what_if_text import rich
 from components.common.i18n import Words
 from components.common.markup import Node, button, node
 from components.common.outcomes import outcome_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.messages import NN_
 from engine.model.config import RunConfig
 from engine.model.values import RunId, RunRecord
 from engine.records import PINNED
@@ -28,11 +26,6 @@ _IDS = "pinned_ids"
 _LOOK_AGAIN_S = 4.0
 _LONGEST = 48
 _SIGNS: dict[Direction, tuple[str, str]] = {"better": ("▲", "pass"), "worse": ("▼", "warn"), "other": ("=", "grey")}
-
-ALL_UNKNOWN = NN_(
-    "Of the run on the watch list it cannot be told without calls.",
-    "Watch list: of none of the {n} runs can it be told without calls.",
-)
 
 
 def pinned_ids(engine: Engine) -> tuple[RunId, ...]:
@@ -108,34 +101,24 @@ def pin_button(pinned: bool, words: Words) -> Node:
     )
 
 
-def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
-    """One sentence about all pinned runs, and a button (``run:ID``) for each that would end otherwise."""
-    if effect.total == 0:
+def effect_text(effect: PinnedEffect | None, words: Words) -> str:
+    """``Watch list: 2 better, 1 worse, 3 unknown``; empty where there is no such run."""
+    if effect is None or not effect.total:
+        return ""
+    counts = (
+        words.count("1 better", "{n} better", better) if (better := effect.count("better")) else "",
+        words.count("1 worse", "{n} worse", worse) if (worse := effect.count("worse")) else "",
+        words.count("1 unknown", "{n} unknown", unknown) if (unknown := len(effect.unknown)) else "",
+    )
+    said = words(", ").join(part for part in counts if part) or words("no change")
+    return words("Watch list: {what}", what=said)
+
+
+def effect_nodes(effect: PinnedEffect | None, words: Words) -> list[Node]:
+    """The same, and a button (``run:ID``) for each run that would end otherwise."""
+    if effect is None or not effect.total:
         return []
-    if effect.changes:
-        counted = {"better": effect.count("better"), "worse": effect.count("worse")}
-        said = words(
-            "Watch list: **{flips} of {n} would flip**, {better} better, {worse} worse.",
-            flips=len(effect.changes),
-            n=effect.total,
-            **counted,
-        )
-    elif len(effect.unknown) == effect.total:
-        said = words.count(*ALL_UNKNOWN, effect.total)
-    else:
-        said = words.count(
-            "The run on the watch list would not flip.", "Watch list: none of {n} runs is known to flip.", effect.total
-        )
-    if 0 < len(effect.unknown) < effect.total:
-        said = words.joined(
-            (
-                said,
-                words.count(
-                    "1 cannot be told without calls.", "{n} cannot be told without calls.", len(effect.unknown)
-                ),
-            )
-        )
-    parts = [node("p", "small", *rich(said))]
+    parts = [node("p", "small", effect_text(effect, words))]
     if effect.changes:
         parts.append(node("div", "chips", *(_changed_run(item, words) for item in effect.changes)))
     return [node("div", "pinned", *parts)]

@@ -87,7 +87,7 @@ def begin_tour() -> None:
     st.session_state[_START] = uuid4().hex
 
 
-def panel(words: Words, *, offered: bool) -> RunId | None:
+def show(words: Words, *, offered: bool) -> RunId | None:
     """Draw the tour over the page; returns the recorded run to open, where it was asked for."""
     with st.container(key="tour"):
         pressed = view(words, offered=offered, start=str(st.session_state.get(_START, "")), key="tour_card")

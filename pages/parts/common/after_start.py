@@ -29,7 +29,6 @@ IMPORTED_BY_PAGES = (
         "components.common.badge",
         "pages.parts.ask.budget",
         "components.common.panel",
-        "components.ask.slider_marks",
     ),
     *(
         "engine.running.budget",

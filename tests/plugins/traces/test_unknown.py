@@ -27,8 +27,7 @@ from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
 from pages.parts.ask.passages import passages_csv
-from pages.parts.ask.what_if import card_nodes
-from pages.parts.ask.what_if_map import pairs_for
+from pages.parts.ask.what_if_map import detail_nodes, pairs_for
 from plugins.traces.deciding import events_of
 from plugins.traces.trace_file import recognised
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of
@@ -174,8 +173,7 @@ def test_what_an_imported_run_still_needs_is_not_offered_to_be_run_here() -> Non
     config = replace(record.config, top_k=9)
     found = what_if(record, config)
     assert found.state == "needs_calls"
-    said = str(card_nodes(found, record, EN))
-    assert "'back'" in said
+    said = str(detail_nodes(found, record, EN))
     assert "'run'" not in said and "'fork'" not in said and "Advanced" not in said
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from components.runs.run_list import RunLine, run_row
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
-from pages.parts.ask.what_if import line_parts
+from pages.parts.ask.what_if import end_of, price_text
 from pages.parts.runs.run_list import _UNSEARCHED
 from tests.truth.claims import Claim, numbers
 
@@ -59,43 +58,28 @@ def _row_wrong(row: dict[str, object], record: RunRecord, words: Words) -> Itera
         yield "the calls are others"
 
 
-def lines(record: RunRecord, words: Words) -> Iterator[Claim]:
-    """The line under the question for a few moved sliders of a run that came to its end."""
+def feet(record: RunRecord, words: Words) -> Iterator[Claim]:
+    """The end and the price at the sidebar's foot for a few moved settings of a run that came to its end."""
     if record.outcome not in ("answered", "answered_forced", "answered_unverified", "abstained"):
         return
     for changed in _moved(record.config):
         if not differing(changed, record.config):
             continue
         found = what_if(record, changed)
-        parts = line_parts(found, record, words)
-        said = words(" · ").join(parts)
+        end, price = end_of(found, words), price_text(found, words)
+        said = f"{end} · {price}"
+        told = {int(item) for item in numbers(end)}
         wrong: list[str] = []
-        told = {int(item) for item in numbers(" ".join(parts))}
-        if found.state == "needs_calls":
-            wrong += [] if words("Not known from this run") in said else ["it is not known"]
+        if not found.path_known:
+            needed = found.calls_needed.worst
+            wrong += [] if needed.calls + needed.built_in_calls in told | {0} else ["more steps are needed"]
         elif found.same_path:
-            wrong += _same_wrong(said, found.outcome == record.outcome, words)
-        else:
-            last = found.steps[-1].round.index if found.steps else None
-            wrong += [] if last is None or last in told else [f"round {last}"]
-            rewrites = sum(item.round >= 0 or item.strategy != "initial" for item in record.rewrites) - found.rewrites
-            counted = re.search(r"(\d+) rewrites?|(\d+) 次重写", said)
-            if (int(counted.group(1) or counted.group(2)) if counted else 0) != abs(rewrites):
-                wrong.append(f"the rewrites differ by {rewrites}")
-            side = re.search(r"rewrites?[^·]*? (fewer|more)|(少|多)[^·，]*次重写", said)
-            if (
-                rewrites
-                and side
-                and (side.group(1) or side.group(2)) not in (("fewer", "少") if rewrites > 0 else ("more", "多"))
-            ):
-                wrong.append("fewer and more are mixed up")
-        if (words("0 calls") in parts) != (found.state == "known"):
+            wrong += [] if found.outcome == record.outcome else ["it would end otherwise"]
+        elif found.rewrites and found.rewrites not in told:
+            wrong.append(f"after {found.rewrites} rewrites")
+        if (found.calls_needed.worst.calls if found.state != "known" else 0) not in map(int, numbers(price)):
             wrong.append(f"the state is {found.state}")
         yield Claim(said, tuple(wrong))
-
-
-def _same_wrong(said: str, same: bool, words: Words) -> list[str]:
-    return [] if same else ["it would end otherwise"]
 
 
 def _moved(config: RunConfig) -> list[RunConfig]:

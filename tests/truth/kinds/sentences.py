@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from components.ask.passage_rows import drop_reason
+from components.ask.what_if_text import sentence_text
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import bar_text, inequality_text
@@ -16,7 +17,6 @@ from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from pages.parts.ask.budget import budget_text
-from pages.parts.ask.what_if import said as card_said
 from tests.truth.claims import Claim, numbers
 
 _HOLDS = {"<": float.__lt__, "≥": float.__ge__, "=": float.__eq__, ">": float.__gt__}
@@ -65,14 +65,14 @@ def what_if_cards(record: RunRecord, words: Words) -> Iterator[Claim]:
         found = what_if(record, changed)
         if found.same_path or not found.path_known or not found.steps:
             continue
-        said = card_said(found, record, words)
-        consequence = said.rpartition(") " if words.language == "en" else "），")[2]
-        told = [int(item) for item in numbers(consequence.split(":")[0].split("：")[0])]
-        wrong = [] if found.steps[-1].round.index in told else [f"round {found.steps[-1].round.index}"]
+        said = sentence_text(found, record, words)
+        consequence = said.rpartition("): " if words.language == "en" else "）：")[2]
+        told = [int(item) for item in numbers(consequence)]
+        wrong = [] if not found.rewrites or found.rewrites in told else [f"{found.rewrites} rewrites"]
         if found.passages and len(found.passages) > 1 and len(found.passages) not in told:
             wrong.append(f"{len(found.passages)} passages")
         rewrites = sum(item.round >= 0 for item in record.rewrites) - found.rewrites
-        counted = re.search(r"(\d+) rewrites?|(\d+) 次重写", consequence)
+        counted = re.search(r"(\d+) rewrites?|(\d+) 次重写", consequence.split("**")[-1])
         if (int(counted.group(1) or counted.group(2)) if counted else 0) != abs(rewrites):
             wrong.append(f"the rewrites differ by {rewrites}")
         yield Claim(said, tuple(wrong))

@@ -1,4 +1,4 @@
-"""Diagnosis of a finished run and its remedy: by labels if there are any, and a confirmed change."""
+"""Why this outcome: the diagnosis of a finished run, one change that helps, and going on from a decision."""
 
 from __future__ import annotations
 
@@ -10,21 +10,27 @@ import streamlit as st
 
 from components.ask.admitted import admits_text
 from components.ask.diagnosis import next_text, title, why_text
-from components.ask.notes import boundary_text
+from components.ask.notes import boundary_text, gate_cost_note
 from components.ask.what_if_text import rich
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, node
+from components.common.outcomes import reason_text
 from components.common.panel import want_settings
 from engine.engine import Engine
-from engine.evaluation.known_right import known_right
+from engine.evaluation.known_right import Met, known_right
 from engine.messages import NC_
+from engine.model.config import RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay.admitted import needs_care
 from engine.replay.decision_boundaries import DecisionBoundary, remedy
 from engine.replay.diagnosis import Diagnosis, diagnose
+from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import PinnedEffect
-from pages.parts.ask.pinned_runs import ALL_UNKNOWN, effect_on_pinned
-from pages.parts.common.actions import run_action
+from pages.parts.ask.fork import fork_panel_of
+from pages.parts.ask.marking import mark_dialog
+from pages.parts.ask.pinned_runs import effect_on_pinned, effect_text
+from pages.parts.ask.what_if import begin, replayed
+from pages.parts.common.judging_rest import judge_all
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.views import aim_at
@@ -33,12 +39,55 @@ _MOST_READERS = 2
 _GRADER = "grader:"
 
 
-def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
-    """Draw what went wrong in a finished run and what would mend it; nothing where it ended well."""
+def panel(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
+    """Draw one line under the answer of a finished run, which opens; closed, it costs no more than the diagnosis."""
     met, answerable = known_right(engine, record)
-    found = diagnose(record, met, answerable)
-    if found is None:
-        return
+    found = diagnose(replayed(record), met, answerable)
+    last = record.decisions[-1].reason if record.decisions else ""
+    because = title(found, words) if found else reason_text(last, words)
+    label = words("Why this outcome") + (f" · {because}" if because else "")
+    with st.expander(label, key="why", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        if found is not None:
+            _remedy(engine, replayed(record), found, (met, answerable), words)
+        _cost_of_the_gate(record, words)
+        fork_panel_of(engine, record, chosen, words)
+
+
+def kept(engine: Engine, record: RunRecord, words: Words) -> None:
+    """Draw what is left of a run ended by a fault, and the button that resumes it."""
+    if draw(kept_nodes(record, words), words, key="kept") == "fork":
+        begin(lambda: engine.fork(record, record.config))
+
+
+def kept_nodes(record: RunRecord, words: Words) -> tuple[Node, ...]:
+    """What a run had until the fault; nothing where it had found nothing."""
+    if not record.passages:
+        return ()
+    counted = (
+        words.count("1 search", "{n} searches", sum(current.searched for current in record.rounds)),
+        words.count("1 candidate", "{n} candidates", len(record.passages)),
+        words.count("1 verdict", "{n} verdicts", sum(len(current.verdicts) for current in record.rounds)),
+    )
+    said = words("Kept: {what}.", what=words(" · ").join(counted))
+    beside = (button(words("Continue from there"), "fork", "button primary"),) if record.origin is None else ()
+    return (box("plain", "↳", node("p", "", said), beside=beside),)
+
+
+def _cost_of_the_gate(record: RunRecord, words: Words) -> None:
+    """Show the cost of the pass rate if a verified passage came earlier, with the other gate one click away."""
+    found = gate_cost(record)
+    if found is not None and gate_cost_note(found, words, key="waste"):
+        want_settings({"gate": "min_relevant"})
+        st.rerun()
+
+
+def _remedy(
+    engine: Engine, record: RunRecord, found: Diagnosis, known: tuple[Met | None, bool | None], words: Words
+) -> None:
+    """Draw what went wrong and what would mend it; ``known`` is what :func:`known_right` says."""
+    met, answerable = known
 
     def mend() -> DecisionBoundary | None:
         return remedy(record, record.config, met, answerable=answerable)
@@ -51,19 +100,19 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
         effect = effect_on_pinned(engine, record.config, replace(record.config, **changes), name="remedy")
     right = [name for name, places in (met or {}).items() if places]
     offered = _offered(engine, record, found, words)
-    pressed = remedy_box(found, change, effect, words, key="remedy", right=right, offered=offered)
+    pressed = view(found, change, effect, words, key="remedy", right=right, offered=offered)
     if pressed == "try" and change is not None:
         want_settings({change.name: change.value_to})
         st.rerun()
     if pressed is not None:
-        _act(engine, record, pressed)
+        _act(engine, record, pressed, words)
 
 
 def _offered(engine: Engine, record: RunRecord, found: Diagnosis, words: Words) -> list[tuple[str, str]]:
     """List remedies other than a change of one setting, as labels and actions."""
     if not may("editor") or record.origin is not None:
         return []
-    offered = []
+    offered = [] if found.labelled or not record.rounds else [(words("Mark the right passage"), "mark")]
     if found.figures.get("unjudged") or (
         found.labelled and found.failure == "dropped_by_similarity" and not found.grader
     ):
@@ -80,16 +129,15 @@ def _offered(engine: Engine, record: RunRecord, found: Diagnosis, words: Words) 
     return offered
 
 
-def _act(engine: Engine, record: RunRecord, pressed: str) -> None:
+def _act(engine: Engine, record: RunRecord, pressed: str, words: Words) -> None:
     """Do what a button of the box says: move the sidebar, begin a branch, or lead to another page."""
     if pressed.startswith(_GRADER):
         want_settings({"grader": pressed.removeprefix(_GRADER)})
         st.rerun()
     if pressed == "judge":
-        probing = replace(record.config, grade_probe=True)
-        if run_action("ask", lambda: engine.fork(record, probing), into="run"):
-            want_settings({"grade_probe": True})
-        st.rerun()
+        judge_all(engine, record)
+    if pressed == "mark":
+        mark_dialog(engine, record, words)
     if pressed == "models":
         aim_at("system", "models")
         st.switch_page("system.py")
@@ -98,7 +146,7 @@ def _act(engine: Engine, record: RunRecord, pressed: str) -> None:
         st.switch_page("knowledge.py")
 
 
-def remedy_box(
+def view(
     found: Diagnosis,
     change: DecisionBoundary | None,
     effect: PinnedEffect | None,
@@ -116,7 +164,7 @@ def remedy_box(
     Returns ``try`` when the change is to be tried, or the action of one of the buttons that are ``offered`` with their
     labels, of which the first leads.
     """
-    by = chip("grey", words("by labels" if found.labelled else "by what the run shows"))
+    by = chip("grey", words("From your labels" if found.labelled else "Inferred from the run"))
     head = node("div", "head", node("strong", "heading", title(found, words)), by)
     said = (head, node("p", "small", why_text(found, words)), *_mending(found, change, effect, words))
     buttons = [(words(NC_("remedy", "Try it")), "try")] if change is not None else []
@@ -131,36 +179,15 @@ def remedy_box(
     return draw((drawn,), words, key=key)
 
 
-def effect_text(effect: PinnedEffect | None, words: Words) -> str:
-    """``It breaks none of 20 runs on the watch list.``: of those known without calls."""
-    if effect is None or effect.total == 0:
-        return words("Put runs on the watch list, and this says what the change would do to them.")
-    told = effect.total - len(effect.unknown)
-    if told == 0:
-        return words.count(*ALL_UNKNOWN, effect.total)
-    better, worse = effect.count("better"), effect.count("worse")
-    if worse or better:
-        said = words(
-            "Of {n} runs on the watch list it mends {better} and breaks {worse}.", n=told, better=better, worse=worse
-        )
-    else:
-        said = words.count(
-            "It does not break the run on the watch list.", "It breaks none of {n} runs on the watch list.", told
-        )
-    if not effect.unknown:
-        return said
-    unknown = words.count("1 cannot be told without calls.", "{n} cannot be told without calls.", len(effect.unknown))
-    return words.joined((said, unknown))
-
-
 def _mending(
     found: Diagnosis, change: DecisionBoundary | None, effect: PinnedEffect | None, words: Words
 ) -> list[Node]:
     if change is None:
         return [node("p", "muted small", next_text(found, words))]
     said = words(
-        "The smallest change that the record confirms to help: **{change}**.",
+        "Known to help: **{change}**.",
         change=boundary_text(replace(change, admits=()), words),
     )
     admits = [node("p", "note", text)] if (text := admits_text(change.admits, words)) else []
-    return [node("p", "change", *rich(said)), *admits, node("p", "muted small", effect_text(effect, words))]
+    effect_said = [node("p", "muted small", text)] if (text := effect_text(effect, words)) else []
+    return [node("p", "change", *rich(said)), *admits, *effect_said]
