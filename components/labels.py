@@ -82,16 +82,10 @@ COLLECTION_ACTIONS = {
     "drop": N_("Delete collection"),
 }
 
-NAME_RULE = N_(
-    "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can stand in "
-    "the description."
-)
+NAME_RULE = N_("Letters, digits and underscores, beginning with a letter.")
 """What the name of a collection may be."""
 
-BUILTIN_EXTRACTOR = N_(
-    "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and free, but "
-    "weak: many relationships only say “related to”."
-)
+BUILTIN_EXTRACTOR = N_("The built-in rules are fast and free but weak: many relationships only say “related to”.")
 """How good a graph is that no model extracted."""
 GRADE_NAMES = {
     "high": N_("high"),

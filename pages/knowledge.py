@@ -1,4 +1,4 @@
-"""The page Knowledge: files go in here; collections are looked after, searched and drawn; memory is kept here too."""
+"""The page Knowledge: what collections hold, files that go in, and a search; the graph, a map and memory besides."""
 
 from __future__ import annotations
 
@@ -14,18 +14,8 @@ from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from pages.parts.common.actions import retry_box
 from pages.parts.common.following import opening
-from pages.parts.knowledge.add import add_view
-from pages.parts.knowledge.collections import collections_view
-from pages.parts.knowledge.jobs import jobs_note
-from pages.parts.knowledge.search import search_view
-from pages.parts.knowledge.state import (
-    AddedView,
-    added_views,
-    chosen_view,
-    collection_picker,
-    said_last,
-    unknown_collection,
-)
+from pages.parts.knowledge import add, collections, jobs, search
+from pages.parts.knowledge.state import AddedView, added_views, chosen_view, said_last, unknown_collection
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -33,9 +23,6 @@ words: Words = st.session_state["words"]
 
 def page() -> None:
     st.markdown(f"#### {words('Knowledge')}")
-    st.caption(
-        words("Each collection holds sources, cut into passages and embedded by one model. Runs search one collection.")
-    )
     added = added_views(engine, words)
     view = chosen_view(added, words)
     if not engine.ready:
@@ -44,45 +31,37 @@ def page() -> None:
     said_last(words)
     try:
         if view != "add":
-            jobs_note(engine, words)
-        collections = engine.collections()
-        if unknown := unknown_collection(collections):
+            jobs.note(engine, words)
+        found = engine.collections()
+        if unknown := unknown_collection(found):
             fault_box(Fault.of(UnknownCollection(name=unknown)), words, key="kb_unknown")
-        draw(view, added, collections)
+        draw(view, added, found)
     except WorkbenchError as error:
         retry_box(error, words, key="kb_fault")
 
 
-def draw(view: str, added: Sequence[AddedView], collections: Sequence[CollectionInfo]) -> None:
+def draw(view: str, added: Sequence[AddedView], found: Sequence[CollectionInfo]) -> None:
     match view:
-        case "add":
-            add_view(engine, collections, words)
         case "collections":
-            collections_view(engine, collections, words)
+            collections.panel(engine, found, words)
+        case "add":
+            add.panel(engine, found, words)
         case "search":
-            search_view(engine, collections, words)
+            search.panel(engine, found, words)
         case "map":
-            map_view(collections)
+            from pages.parts.knowledge import passage_map
+
+            passage_map.panel(engine, found, words)
         case "graph":
-            from pages.parts.knowledge.graph import graph_of_collection
+            from pages.parts.knowledge import graph
 
-            graph_of_collection(engine, collections, words)
+            graph.panel(engine, found, words)
         case "memory":
-            from pages.parts.knowledge.memory import memory_view
+            from pages.parts.knowledge import memory
 
-            memory_view(engine, words)
+            memory.panel(engine, words)
         case _:
             next(item for item in added if item.name == view).draw()
-
-
-def map_view(collections: Sequence[CollectionInfo]) -> None:
-    from pages.parts.knowledge.passage_map import passage_map
-
-    left, _ = st.columns([1, 2])
-    with left:
-        info = collection_picker(collections, words)
-    if info is not None:
-        passage_map(info)
 
 
 page()

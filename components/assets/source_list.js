@@ -45,7 +45,7 @@ function table(root, view) {
 }
 
 function line(root, view, row, place) {
-  const { words, fixed, lang, opened } = view.data;
+  const { words, fixed, opened } = view.data;
   const box = el("input", { type: "checkbox", "data-part": "select", "aria-label": words.select + ": " + row.source });
   box.onclick = (event) => choose(root, view, row.source, box.checked, event.shiftKey);
   const name = el("button", { type: "button", class: "name", "data-part": "name", title: words.open, "aria-expanded": String(row.source === opened) }, [row.source]);
@@ -55,7 +55,7 @@ function line(root, view, row, place) {
     cell("source", "", [name, row.title ? el("div", { class: "muted small" }, [row.title]) : "", row.missing ? el("div", { class: "small warn-ink" }, [row.missing]) : ""]),
     cell("kind", "", [row.kind]),
     cell("passages num", words.passages, [row.passages]),
-    cell("added", "", [moment(row.added, lang)]),
+    cell("added", "", [row.added]),
   ]);
 }
 
@@ -88,10 +88,4 @@ function mark(root, view) {
     all.checked = view.selected.size > 0 && view.selected.size === rows.length;
     all.indeterminate = view.selected.size > 0 && !all.checked;
   }
-}
-
-function moment(iso, lang) {
-  const at = new Date(iso);
-  if (!iso || isNaN(at)) return iso || "–";
-  return new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" }).format(at);
 }

@@ -12,9 +12,9 @@ _MODEL_NAMES = {
 }
 
 _MODEL_FACT = {
-    "builtin": N_("{dim} dimensions · Chinese, English and about 90 more"),
-    "hashing": N_("{dim} dimensions · any language, but wording and not meaning · for trials"),
-    "ollama": N_("{dim} dimensions · runs in Ollama: its languages are those of the model"),
+    "builtin": N_("{dim} dimensions · about 90 languages"),
+    "hashing": N_("{dim} dimensions · compares wording, not meaning"),
+    "ollama": N_("{dim} dimensions · in Ollama"),
 }
 
 _BUILTIN = "builtin"
@@ -55,21 +55,19 @@ def model_facts(item: ProposedModel, words: Words) -> str:
     """Dimension, languages and speed in one line; for one that is not there, how it gets there."""
     kind = family(item.model)
     if not item.available:
-        return words("not pulled: `ollama pull {name}`", name=item.model.removeprefix(_OLLAMA))
+        return f"`ollama pull {item.model.removeprefix(_OLLAMA)}`"
     if kind == "ollama" and not item.dim:
-        return words("runs in Ollama: dimension known at the first use, languages and speed those of the model")
+        return words("in Ollama")
     return " · ".join((words(_MODEL_FACT[kind], dim=item.dim), _pace(item, words)))
 
 
 def _pace(item: ProposedModel, words: Words) -> str:
     if item.tokens_per_s is None:
-        return words("speed not measured here yet")
-    size = DEFAULT_CHUNKS.target_tokens
-    rate = item.tokens_per_s / size
+        return words("speed unknown")
+    rate = item.tokens_per_s / DEFAULT_CHUNKS.target_tokens
     return words(
-        "about {rate} passages of {size} tokens a second, measured here"
+        "{rate} passages a second, measured here"
         if item.measured
-        else "estimate: about {rate} passages of {size} tokens a second on two common cores",
+        else "about {rate} passages a second on two common cores",
         rate=f"{rate:.1f}" if rate < 10 else f"{rate:.0f}",
-        size=size,
     )

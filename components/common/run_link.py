@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from components.common.i18n import Words
 from components.common.run_settings import chat_model_of, option_names, roles_of
+from components.common.url_state import base_path
 from engine.model.config import BUILTIN, RoleModel, RunConfig, settings_of
 from engine.model.values import RunId
 
@@ -14,6 +15,11 @@ def run_link(run_id: RunId | str, config: RunConfig, words: Words, base: str = "
     """``/?run=…&lang=en&top_k=7``; ``base`` is what the address of the pages begins with. Defaults need no place."""
     named = {"run": str(run_id), "lang": words.language, **settings_in_url(config)}
     return f"{base}/?{urlencode(named)}"
+
+
+def run_address(run_id: RunId | str, words: Words) -> str:
+    """The address of a run as it was asked, for a link on another page."""
+    return f"{base_path()}/?{urlencode({'run': run_id, 'lang': words.language})}"
 
 
 def settings_in_url(config: RunConfig) -> dict[str, str]:

@@ -14,9 +14,9 @@ from components.common.markup import Node, box, button, chip, command, draw, nod
 from components.common.phrases import fault_text, probability_text
 from components.common.terms import query_terms
 from components.knowledge.draw import draw_knowledge, note_box
-from components.knowledge.found_passages import found_passages
 from engine.library.values import ProposedModel, RemoteField
 from engine.messages import N_, NC_
+from pages.parts.knowledge import search
 from plugins.connected.values import ConnectionState, ProbedQuestion, RemoteCollection, SelfSearch
 
 _STATE = {
@@ -231,4 +231,4 @@ def probe_results(probed: Sequence[ProbedQuestion], words: Words, *, key: str) -
             head.append(node("p", "muted", words("The collection gave no passage.")))
         draw(head, words, key=f"{key}_{number}_head")
         if item.found:
-            found_passages(item.found[:3], query_terms(item.question), "vector", words, key=f"{key}_{number}")
+            search.view(item.found[:3], query_terms(item.question), "vector", words, key=f"{key}_{number}")

@@ -182,9 +182,7 @@ def name_and_connect(
         words("Name"),
         key=key,
         max_chars=60,
-        help=words(
-            "Letters, digits and underscores, beginning with a letter. Runs, the API and the command line use it."
-        ),
+        help=words("Letters, digits and underscores, beginning with a letter."),
     )
     about = (*about_of(connection), name)
     if checked is None:

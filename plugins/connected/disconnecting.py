@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from components.common.i18n import Words
-from components.knowledge.collection_cards import Addition
 from engine.engine import Engine
 from engine.roles import CollectionInfo
 from pages.parts.common.actions import answer_buttons
-from pages.parts.knowledge.state import AddedView, attempt
+from pages.parts.knowledge.state import AddedView, Addition, attempt
 from plugins.connected.connections import Connections, collections_of
 
 
@@ -24,9 +23,7 @@ def view(engine: Engine, words: Words) -> AddedView:
     return AddedView(
         name="connect",
         label=words("Connect"),
-        icon="link",
         draw=draw,
-        invitation=words("Only the samples are here so far: add files of your own, or connect a Milvus that has some."),
     )
 
 

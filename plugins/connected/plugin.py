@@ -13,12 +13,11 @@ from plugins.connected import errors  # noqa: F401
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
-    from components.knowledge.collection_cards import Addition
     from engine.database.databases import Databases
     from engine.database.moving import MovedTable
     from engine.engine import Engine
     from engine.settings import Settings
-    from pages.parts.knowledge.state import AddedView
+    from pages.parts.knowledge.state import AddedView, Addition
     from plugins.connected.collections import ForeignCollections
     from plugins.connected.connections import Connections
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from components.common.i18n import Words
-from components.knowledge.collection_cards import Addition
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.roles import CollectionInfo
 from pages.parts.common.actions import retry_box
-from pages.parts.knowledge.state import aim_at, attempt
+from pages.parts.knowledge.state import Addition, aim_at, attempt
 from plugins.scale.actions import Scale
 from plugins.scale.card import index_card, index_name, option_text
 from plugins.scale.values import IndexView

@@ -13,11 +13,11 @@ from plugins.scale import errors  # noqa: F401
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
-    from components.knowledge.collection_cards import Addition
     from engine.engine import Engine
     from engine.knowledge.base import KnowledgeBase
     from engine.knowledge.manifest import Manifest
     from engine.knowledge.progress import IngestReport, Progress
+    from pages.parts.knowledge.state import Addition
     from plugins.scale.actions import Scale
 
 

@@ -145,7 +145,7 @@ PICTURES = (
         "/runs",
         settings=(("view", "present"), ("run", "demo-forced-en"), ("step", "3")),
     ),
-    Picture("knowledge", "en", "light", 1280, 1150, "/knowledge", steps=preview_files),
+    Picture("knowledge", "en", "light", 1280, 1150, "/knowledge", settings=(("view", "add"),), steps=preview_files),
     Picture("system", "en", "light", 1280, 900, "/system"),
     Picture(
         "quality-loop",

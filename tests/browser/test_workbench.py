@@ -244,7 +244,7 @@ def test_a_link_made_in_one_language_means_the_same_in_another(open_tab: OpenTab
 def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenTab) -> None:
     """SC-12: the Knowledge page from the upload to the dialog that asks before it deletes."""
     tab = open_tab()
-    page = tab.open("/knowledge?lang=en")
+    page = tab.open("/knowledge?view=add&lang=en")
     # Chosen, for another test may have left a collection that would be proposed.
     page.get_by_role("combobox", name=re.compile("Into collection")).click()
     page.get_by_role("option", name=re.compile("New collection")).click()
@@ -261,15 +261,15 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
         ]
     )
     page.get_by_role("button", name="Preview", exact=True).click()
-    expect(page.get_by_text("How cats.md is cut")).to_be_visible()
+    expect(page.get_by_role("button", name="cats.md")).to_be_visible()
     expect(page.get_by_text("Cats eat fish and mice.")).to_be_visible()
-    expect(page.get_by_text("cannot be used", exact=False).first).to_be_visible()
+    expect(page.get_by_text("unusable", exact=False).first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("1 source with 1 passage went in")).to_be_visible()
-    expect(page.get_by_text("broken.txt was left out:")).to_be_visible()
-    page.get_by_role("button", name="Look at it").click()
-    page.wait_for_url(re.compile(r"view=collections"))
-    page.get_by_role("button", name="Ask it").click()
+    expect(page.get_by_text("1 source · 1 passage")).to_be_visible()
+    expect(page.get_by_text("broken.txt", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_role("textbox", name="Sources").wait_for()
+    page.locator(".st-key-kb_ask button").click()
     page.wait_for_url(re.compile(r"[?&]collection=pets"))
     ask(page, "What do cats eat?")
     expect(page.get_by_text("fish and mice").first).to_be_visible()
@@ -282,9 +282,9 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     expect(drawer).to_contain_text("Cats eat fish and mice.")
     tab.settle()
     drawer.get_by_role("button", name="Delete this source").click()
-    expect(drawer).to_contain_text("Delete cats.md and its passage?")
+    expect(drawer).to_contain_text("Delete for good, with 1 passage?")
     drawer.get_by_role("button", name=re.compile("Delete$")).click()
-    expect(page.get_by_text("cats.md was deleted with its passage.")).to_be_visible()
+    expect(page.get_by_text("Deleted 1 source.")).to_be_visible()
     expect(page.get_by_text("This collection is empty.", exact=False)).to_be_visible()
 
 

@@ -97,7 +97,7 @@ def test_a_fault_is_said_in_chinese(error: WorkbenchError, fact: str, remedy: st
             "WB217",
             "Collection 'tea' was made without full text, so it cannot be searched by words.",
             {"collection": "tea"},
-            "集合 tea 建立时没有全文索引，不能按词检索。",
+            "知识库 tea 建立时没有全文索引，不能按词检索。",
         ),
         (
             "WB306",
@@ -115,7 +115,7 @@ def test_a_fault_is_said_in_chinese(error: WorkbenchError, fact: str, remedy: st
             "WB226",
             "Collection 'tea' has no field with text beside its vectors.",
             {"name": "tea", "textless": "tea"},
-            "集合 tea 的向量旁边没有文字字段。",
+            "知识库 tea 的向量旁边没有文字字段。",
         ),
         (
             "WB401",

@@ -12,8 +12,7 @@ from components.common.graph_picture import GraphPicture, community_picture, ent
 from components.common.graph_view import _PHRASES, graph_data, type_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import script
-from components.knowledge.graph_card import graph_card_nodes
-from components.labels import GRAPH_LISTS
+from components.labels import BUILTIN_EXTRACTOR, GRAPH_LISTS
 from components.workflows.mode_notes import fallback_text, note_text, notes_box
 from engine.library.values import GraphState
 from engine.model.values import PassageId
@@ -29,6 +28,7 @@ from engine.model.values.graphs import (
     Relationship,
 )
 from engine.roles.graph import GraphInfo
+from pages.parts.knowledge.graph import graph_card
 from tests.components.sample_run import HOSTILE
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -148,13 +148,7 @@ def test_the_card_says_how_the_graph_stands(language: UiLanguage, case: str, sai
     words = words_for(language)
     built = "" if case == "unfinished" else "2026-01-01T00:00:00+00:00"
     info = GraphInfo("c", "builtin", 3, 2, 1, 5, "f", built)
-    (card,) = graph_card_nodes(GraphState(info, case == "stale", 8), words)
+    card = graph_card(GraphState(info, case == "stale", 8), words)
     assert words(said) in card.text
-    assert words("{done} of {n}", done="5", n="8") in card.text
-    assert (
-        words(
-            "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and "
-            "free, but weak: many relationships only say “related to”."
-        )
-        in card.text
-    )
+    assert words("{done} of {total}", done="5", total="8") in card.text
+    assert words(BUILTIN_EXTRACTOR) in card.text

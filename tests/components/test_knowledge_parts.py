@@ -12,10 +12,6 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_name
 from components.common.i18n import words_for
 from components.common.terms import query_terms
-from components.knowledge.collection_cards import matching
-from components.knowledge.found_passages import found_csv
-from components.knowledge.job_list import _SHOWN, _more, failed_csv
-from components.knowledge.source_list import lines_text
 from engine.library.values import (
     ChunkOptions,
     FoundPassage,
@@ -26,7 +22,11 @@ from engine.library.values import (
 from engine.model.values import Fault, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from pages.parts.knowledge.add import usable
+from pages.parts.knowledge.collections import matching
+from pages.parts.knowledge.jobs import _SHOWN, _line, _list, failed_csv
 from pages.parts.knowledge.preview import files_of, overlap
+from pages.parts.knowledge.search import found_csv
+from pages.parts.knowledge.sources import lines_text
 
 EN, ZH = words_for("en"), words_for("zh")
 
@@ -95,11 +95,11 @@ def test_a_model_has_its_facts_and_one_that_is_missing_says_how_it_comes() -> No
     assert "384" in model_facts(ProposedModel("builtin", 384, True, "installed"), ZH)
     assert "ollama pull bge-m3" in model_facts(ProposedModel("ollama:bge-m3", 1024, False, "not_pulled"), EN)
     measured = ProposedModel("builtin", 384, True, "installed", 640.0, True)
-    assert "about 3.2 passages of 200 tokens a second, measured here" in model_facts(measured, EN)
-    assert "estimate: about 3.2 passages" in model_facts(replace(measured, measured=False), EN)
-    assert EN("speed not measured here yet") in model_facts(ProposedModel("ollama:bge-m3", 1024, True, "installed"), EN)
+    assert "3.2 passages a second, measured here" in model_facts(measured, EN)
+    assert "about 3.2 passages" in model_facts(replace(measured, measured=False), EN)
+    assert EN("speed unknown") in model_facts(ProposedModel("ollama:bge-m3", 1024, True, "installed"), EN)
     unknown = model_facts(ProposedModel("ollama:x", 0, True, "installed"), EN)
-    assert unknown == EN("runs in Ollama: dimension known at the first use, languages and speed those of the model")
+    assert unknown == EN("in Ollama")
 
 
 def test_a_collection_is_found_by_name_alias_description_or_model() -> None:
@@ -127,8 +127,9 @@ def test_files_that_cannot_be_used_come_first_and_every_file_has_one_state() -> 
 
 
 def test_what_is_left_out_of_a_long_list_is_counted() -> None:
-    assert [item.text for item in _more(_SHOWN + 3, EN)] == ["… and 3 more"]
-    assert _more(_SHOWN, EN) == []
+    lines = [_line("pass", "✓", f"{number}.md") for number in range(_SHOWN + 3)]
+    assert _list(lines, EN).text.endswith(f"{_SHOWN - 1}.md … and 3 more")
+    assert "more" not in _list(lines[:_SHOWN], EN).text
 
 
 def test_cells_of_exports_cannot_start_a_formula() -> None:

@@ -87,4 +87,4 @@ def test_the_axes_and_the_note_say_how_much_is_shown() -> None:
     assert figure.layout.yaxis.title.text == "Second component · 3.1%"
     assert share_text(0.0) == "0.0%"
     assert counts_text(drawn(point(1)), EN) == "1 passage"
-    assert counts_text(drawn(point(1), point(2), total=12_345), EN) == "a sample of 2 of 12,345 passages"
+    assert counts_text(drawn(point(1), point(2), total=12_345), EN) == "2 of 12,345 passages, sampled"

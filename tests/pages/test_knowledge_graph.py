@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import words_for
+from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
-from engine.messages import NC_
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
 EN = words_for("en")
@@ -37,10 +37,6 @@ def test_the_samples_open_with_an_overview_of_their_communities(engine: Engine) 
     drawn = inline(app)
     assert words("up to date") in drawn
     assert words("Written by hand") in drawn
-    assert words(
-        "Entities that belong together by their relationships, larger ones larger; lines say how many relationships "
-        "lead from one to another."
-    ) in visible(app)
     assert '"overview": true' in drawn
 
 
@@ -59,13 +55,13 @@ def test_a_link_opens_what_lies_around_an_entity(engine: Engine) -> None:
 
 def test_a_name_that_is_not_quite_one_is_answered_with_those_like_it(engine: Engine) -> None:
     app = graph(look="entities", entity="insul")
-    assert EN("No entity has just this name. Did you mean:") in visible(app)
+    assert EN("Did you mean:") in visible(app)
     button(app, lambda label: label == "Insulin").click().run()
     assert not app.exception
     assert given(app, "entity") == "Insulin"
     assert '"look": "centre"' in inline(app)
     app.text_input(key="entity").set_value("<b>nothing</b>").run()
-    assert EN("No entity of the graph has this in its name. Try a shorter part of it.") in visible(app)
+    assert EN("No entity has this in its name.") in visible(app)
 
 
 def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None:
@@ -85,11 +81,8 @@ def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None
 def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, collection: str) -> None:
     """GH-03: built for a collection that is there already, by the built-in rules."""
     app = graph(kb_collection=collection)
-    assert EN("This collection has no knowledge graph yet") in visible(app)
-    assert EN(
-        "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and "
-        "free, but weak: many relationships only say “related to”."
-    ) in visible(app)
+    assert EN("No knowledge graph yet") in visible(app)
+    assert EN(BUILTIN_EXTRACTOR) in visible(app)
     button(app, lambda label: label == EN("Build the graph")).click().run()
     (job,) = (job for job in engine.ingestions.jobs() if (job.kind, job.collection) == ("graph", collection))
     assert engine.ingestions.wait(job.id, 60).state == "done"
@@ -100,19 +93,13 @@ def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, co
     assert EN("up to date") in inline(app)
     engine.ingest([IngestItem("more.md", data=b"# Wind\n\nThe wind moves the sea.")], collection)
     app.run()
-    assert EN(
-        "The collection has changed since the graph was built: what is new is not in it, and runs say so. Bring it up "
-        "to date to read only what has changed."
-    ) in inline(app)
-    assert button(app, lambda label: label == EN("Bring up to date"))
+    assert EN("out of date") in inline(app)
+    assert button(app, lambda label: label == EN("Update"))
     setting(app, "kg_again").set_value("other").run()
     app.text_input(key="kg_again_name").set_value("ollama:not-here").run()
-    assert EN(
-        "Ollama does not have this model at hand, so the graph would be gone and nothing read. Start Ollama, or pull "
-        "the model under System → Models."
-    ) in [item.value for item in app.warning]
-    assert button(app, lambda label: label == EN("Replace the graph")).disabled
-    button(app, lambda label: label == EN(NC_("graph", "Delete it"))).click().run()
+    assert EN("Ollama does not have this model now.") in [item.value for item in app.warning]
+    assert button(app, lambda label: label == EN("Rebuild")).disabled
+    button(app, lambda label: label == EN("Delete the graph")).click().run()
     assert engine.graphs.describe(collection) is None
-    assert EN("This collection has no knowledge graph yet") in visible(app)
+    assert EN("No knowledge graph yet") in visible(app)
     assert setting(app, "kg_extractor").value == "builtin"

@@ -45,8 +45,9 @@ def test_the_map_says_what_its_axes_show_and_what_they_do_not(engine: Engine) ->
     words = words_for("zh")
     app = mapped("zh")
     assert words(
-        "So points near each other here may be far apart in meaning, and what is most similar to the question need "
-        "not lie beside it."
+        "two axes, {share} of the variance of {dim} dimensions: near points may be far apart in meaning",
+        share="33%",
+        dim=384,
     ) in visible(app)
     assert words("Click a point to read its passage.") in visible(app)
     assert words("Other sources ({n})", n=40) in [trace["name"] for trace in figure(app)["data"]]
@@ -71,7 +72,7 @@ def test_a_run_of_the_address_colours_its_passages_and_brings_its_question(engin
 
 def test_a_run_that_is_not_there_is_said_and_the_map_drawn_all_the_same(engine: Engine) -> None:
     app = mapped(run="nowhere")
-    assert EN("The run in the address has not ended, or is not there.") in visible(app)
+    assert EN("The run in the link has not ended, or is gone.") in visible(app)
     assert len(names(app)) == 9
 
 

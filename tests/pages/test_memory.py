@@ -15,7 +15,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import words_for
-from components.knowledge.memory_ledger import EFFECT_NAMES, MemoryFigures, effect_of, ledger_csv, matching, recalled_by
 from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import StoreError
@@ -25,6 +24,8 @@ from engine.model.events import Event, MemoryRecalled, RouteChosen, RunFinished,
 from engine.model.values import Memory, Recall, RouteChoice, RunId, RunRecord
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
+from pages.parts.knowledge.memory import MemoryFigures, ledger_csv, matching, recalled_by
+from pages.parts.knowledge.recalls import EFFECTS, effect_of
 from tests.pages.driving import button, inline, on_pages, opened, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -140,15 +141,15 @@ def test_every_memory_is_listed_with_where_it_came_from_and_how_it_ended(filled:
     app = opened("memory", language=words.language)
     laced, failed, fast = cards(app)
     assert FAST.question in fast and "An ultra-rapid analogue" in fast
-    assert words("put into these words by {model}", model=FAST.claim_by) in fast
+    assert words("shortened by {model}", model=FAST.claim_by) in fast
     assert "ollama" not in laced
-    assert words("✓ passed") in fast and words(NC_("memory", "✗ failed")) in failed
-    assert words("kept {when} UTC", when="2026-03-01 10:20") in fast
+    assert f"✓ {words(NC_('memory', 'Passed'))}" in fast and f"✗ {words(NC_('memory', 'Failed'))}" in failed
+    assert "2026-03-01 10:20 UTC" in fast
     assert f"/?run=aaaa1111bbbb&lang={words.language}" in fast
     assert words("run {run}", run="aaaa1111") in fast
     assert "notes" in failed and "dc-insulin.en.md" in fast
-    assert words.count("recalled by 1 recent run", "recalled by {n} recent runs", 2) in fast
-    assert words.count("recalled by 1 recent run", "recalled by {n} recent runs", 2) not in laced
+    assert words.count("recalled by 1 run", "recalled by {n} runs", 2) in fast
+    assert words.count("recalled by 1 run", "recalled by {n} runs", 2) not in laced
     assert words.count("1 memory", "{n} memories", 3) in visible(app)
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 
@@ -169,12 +170,12 @@ def test_the_newest_runs_say_what_they_recalled_and_whether_it_changed_the_route
     taken, without = words("answered directly"), words("direct passage search")
     assert words("⇄ changed the route") in drawn
     assert words("{taken}; without memory: {without}", taken=taken, without=without) in drawn
-    assert all(words(EFFECT_NAMES[name]) in drawn for name in ("same", "nothing", "off"))
+    assert all(words(EFFECTS[name][1]) in drawn for name in ("same", "nothing", "off"))
     assert words("outdated, not used") in drawn
-    assert words("? effect not known") not in drawn
-    item = words("“{question}” · similarity {similarity}", question=FAST.question, similarity="0.93")
+    assert words("? effect unknown") not in drawn
+    item = f"“{FAST.question}” · 0.93"
     assert drawn.count(json.dumps(item, ensure_ascii=False)[1:-1]) == 2
-    assert words("Recalled lately {n}", n=4) in visible(app), "the run that never asked memory is left out"
+    assert words("Recalled {n}", n=4) in visible(app), "the run that never asked memory is left out"
 
 
 def test_the_effect_of_memory_on_a_run_is_read_off_its_record() -> None:
@@ -225,15 +226,10 @@ def test_all_memories_are_deleted_after_it_was_confirmed_and_the_hidden_ones_are
     widget(app, "memory_q").set_value("insulin").run()
     button(app, lambda label: label == EN("Delete all")).click().run()
     assert EN.count("Delete this memory for good?", "Delete all {n} memories for good?", 2) in visible(app)
-    assert EN.count("One of them is hidden by the filters now.", "{n} of them are hidden by the filters now.", 1) in [
-        item.value for item in app.warning
-    ]
+    assert "1 is hidden by the filters." in [item.value for item in app.warning]
     widget(app, "memory_delete_yes").click().run()
     assert own.memories() == []
-    assert EN(
-        "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an answer "
-        "that passes its last check is listed here."
-    ) in visible(app), "an empty page says what to do next"
+    assert EN("Nothing remembered yet.") in visible(app), "an empty page says what to do next"
     assert not app.exception
 
 
@@ -256,21 +252,15 @@ def test_the_switch_is_explained_set_and_taken_back(own: Engine) -> None:
     app = opened("memory")
     switch = widget(app, "memory_switch")
     assert switch.label == EN("Switch memory off")
-    assert EN("Long-term memory") in switch.help
+    assert "Long-term memory" in switch.help
     switch.click().run()
-    assert EN(
-        "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and leave "
-        "nothing here. What is listed below stays."
-    ) in visible(app)
+    assert EN("Memory is off: your next questions recall and keep nothing.") in visible(app)
     assert app.session_state["memory"] is False
     assert app.session_state["settings_wanted"] == {"memory": False}
     assert len(cards(app)) == 2, "what is stored stays"
     widget(app, "memory_switch").click().run()
     assert app.session_state["settings_wanted"] == {"memory": True}
-    assert EN(
-        "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and leave "
-        "nothing here. What is listed below stays."
-    ) not in visible(app)
+    assert EN("Memory is off: your next questions recall and keep nothing.") not in visible(app)
 
 
 def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
@@ -278,19 +268,16 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
     content = ledger_csv((FAST, laced), ZH)
     assert content.startswith(b"\xef\xbb\xbf")
     head, first, second = csv.reader(io.StringIO(content.decode("utf-8-sig")))
-    assert head == ["编号", "通过", "问题", "回答", "集合", "记录时间", "运行", "来源"]
-    assert first[1:4] == ["是", FAST.question, FAST.answer]
-    assert second[1:4] == ["否", "'=1+1", "'-2 ?"]
+    assert head == ["编号", "通过的", "问题", "答案", "知识库", "记录时间", "运行", "来源"]
+    assert first[1:4] == ["通过的", FAST.question, FAST.answer]
+    assert second[1:4] == [ZH(NC_("memory", "Failed")), "'=1+1", "'-2 ?"]
     assert second[-1] == "a.md, b.md"
 
 
 def test_an_empty_page_says_what_to_do_next(tmp_path: Path) -> None:
     with on_pages(holding(tmp_path, ())):
         app = opened("memory", language="zh")
-        assert ZH(
-            "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an "
-            "answer that passes its last check is listed here."
-        ) in visible(app)
+        assert ZH("Nothing remembered yet.") in visible(app)
         assert cards(app) == []
 
 

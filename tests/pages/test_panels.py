@@ -14,8 +14,6 @@ PARTS = ROOT / "pages" / "parts"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CALLS_ENGINE = {"engine", "get_engine"}
 _WITH_ONE_USER = {
-    "components.knowledge.job_list",
-    "components.knowledge.memory_ledger",
     "components.picture.ranks",
     "components.picture.routes",
     "components.runs.compare",

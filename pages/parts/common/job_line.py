@@ -25,7 +25,7 @@ def show_job_line(engine: Engine, words: Words) -> None:
         text = job_line(engine.ingestions.jobs(), words)
         if not text:
             st.rerun()
-        st.page_link("knowledge.py", label=text, icon=":material/sync:", help=words("Jobs on the page Knowledge"))
+        st.page_link("knowledge.py", label=text, icon=":material/sync:", query_params={"view": "add"})
 
     with st.container(key="job_line", width="content"):
         watch()

@@ -9,7 +9,6 @@ import streamlit as st
 
 from components.common.controls import pick, uploader_words
 from components.common.i18n import Words
-from components.knowledge.graph_card import extractor_text
 from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -23,44 +22,31 @@ from engine.roles.graph import GraphInfo
 from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
+from pages.parts.knowledge import jobs, preview
 from pages.parts.knowledge.draft import Batch, Draft, DraftFor
-from pages.parts.knowledge.jobs import jobs_panel
-from pages.parts.knowledge.preview import preview_panel
+from pages.parts.knowledge.graph import extractor_text
 from pages.parts.knowledge.state import attempt
 from pages.parts.knowledge.target import Target, target_choice
 
-_FROM = {
-    "files": N_("Upload files"),
-    "folder": N_("Folder on this machine"),
-}
-
+_FROM = {"files": N_("Upload files"), "folder": N_("Folder on this machine")}
 _DRAFT = "kb_draft"
 _UPLOADS = "kb_uploads"
 _STARTED = "kb_started"
 """Whether this session has started a job."""
 _SLIDERS = {
     "target_tokens": (
-        N_("Cut near, tokens"),
-        N_(
-            "Size that pieces of a long section aim at. Small passages are found more exactly, large ones tell more of "
-            "what surrounds them. Usual: 150–300; default {default}."
-        ),
+        N_("Target size, tokens"),
+        N_("Small passages are found more precisely; large ones carry more context. Default {default}."),
         10,
     ),
     "most_tokens": (
-        N_("At most, tokens"),
-        N_(
-            "No passage is longer; a section up to this size stays whole. Embedding models read about 512 tokens at "
-            "once. Default {default}."
-        ),
+        N_("Maximum, tokens"),
+        N_("A section up to this size stays whole. Embedding models read about 512 tokens. Default {default}."),
         10,
     ),
     "overlap_tokens": (
-        N_("Overlap at most, tokens"),
-        N_(
-            "Pieces of one section share their border sentence if it is no longer than this, so that neither begins in "
-            "the dark. 0 shares nothing. Default {default}."
-        ),
+        N_("Overlap, tokens"),
+        N_("Neighbouring passages share their border sentence up to this size. Default {default}."),
         5,
     ),
 }
@@ -88,22 +74,23 @@ class Wanted:
         return DraftFor(self.target.name, self.target.embedding_model, self.chunks, self.hidden)
 
 
-def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
+def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
     """Draw it all; what was previewed stays while other views are looked at."""
     draft: Draft | None = st.session_state.get(_DRAFT)
     # What was just started stands where the eye is, and not below the form that started it.
     followed_first = bool(st.session_state.get(_STARTED)) and draft is None
     if followed_first:
-        jobs_panel(engine, words)
+        jobs.panel(engine, words)
     with st.container(border=True, key="kb_upload"):
         left, right = st.columns([3, 2], gap="medium")
-        with left:
-            batch = files_choice(engine, words)
-            hidden = hidden_choice(words)
-            chunks = cut_choice(words)
         with right:
             target = target_choice(engine, collections, words)
-            graph = graph_choice(engine, target, words)
+        with left:
+            batch = files_choice(engine, words)
+            with st.expander(words("Options"), icon=":material/tune:", key="kb_options"):
+                graph = graph_choice(engine, target, words)
+                hidden = hidden_choice(words)
+                chunks = chunk_sliders(words)
         if batch.empty and draft is not None:
             # What was chosen before another view was looked at is in the preview still.
             batch = draft.batch
@@ -111,31 +98,24 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
         start_buttons(engine, wanted, draft, words)
     draft = followed(engine, wanted)
     if draft is not None:
-        preview_panel(engine, draft, words)
+        preview.panel(engine, draft, words)
     if not followed_first:
-        jobs_panel(engine, words)
+        jobs.panel(engine, words)
 
 
 def files_choice(engine: Engine, words: Words) -> Batch:
     """Files from the browser, or a path on this machine."""
     if not may("admin"):  # a path is one of the server's own disk
         return _uploads(engine.settings.max_upload_mb, words)
-    way = pick(words("Where the files are"), {name: words(text) for name, text in _FROM.items()}, key="kb_from")
+    way = pick(words("Files"), {name: words(text) for name, text in _FROM.items()}, key="kb_from")
     return _folder(words) if way == "folder" else _uploads(engine.settings.max_upload_mb, words)
 
 
 def _folder(words: Words) -> Batch:
     if st.session_state.pop("kb_path_used", False):
         st.session_state["kb_path"] = ""
-    explained = words(
-        "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders "
-        "below go in too; hidden ones, pictures, what programs made, and links that lead outside are left out and "
-        "counted."
-    )
-    path = st.text_input(
-        words("Path of a folder or a file"), key="kb_path", help=explained, max_chars=4000, persist_state="session"
-    )
-    st.caption(explained)
+    path = st.text_input(words("Path of a folder or a file"), key="kb_path", max_chars=4000, persist_state="session")
+    st.caption(words("On the machine where the workbench runs, with subfolders. What is left out is counted."))
     return Batch(path=str(path or ""))
 
 
@@ -147,17 +127,15 @@ def _uploads(most_mb: int, words: Words) -> Batch:
         accept_multiple_files=True,
         # A file that the browser refuses is in no report; one that comes here and is too large is named in it.
         max_upload_size=UPLOADS_TAKEN * most_mb,
-        help=words("Up to {mb} MB each: {kinds}.", mb=most_mb, kinds=words(KINDS)),
         key=f"kb_files_{generation}",
     )
     limit = words("or drop them here, up to {mb} MB each", mb=most_mb)
     uploader_words("kb_upload", words("Choose files"), limit)
     st.caption(
-        words("{kinds}. Files are read on this machine, and nothing is fetched that they link to.", kinds=words(KINDS)),
+        words(KINDS),
         help=words(
-            "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated "
-            "study log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file "
-            "again."
+            "Files are read on this machine; links in them are not followed. A Markdown file names its kind between "
+            "two lines `---` at its top: `kind: temporal` for dated notes, `kind: graph` for entity notes."
         ),
     )
     ids = tuple(item.file_id for item in files or ())
@@ -170,17 +148,8 @@ def _uploads(most_mb: int, words: Words) -> Batch:
 
 def hidden_choice(words: Words) -> bool:
     """Return whether hidden content of the files goes in."""
-    explained = words(
-        "Text, slides, rows, columns and sheets that are hidden in a document. Without this they stay out, and the "
-        "preview says how many there are."
-    )
+    explained = words("Hidden text, slides, rows, columns and sheets.")
     return st.checkbox(words("Read hidden content"), key="kb_hidden", help=explained, persist_state="session")
-
-
-def cut_choice(words: Words) -> ChunkOptions:
-    """The sliders, in a box that is closed at first."""
-    with st.expander(words("How the text is cut"), icon=":material/content_cut:", key="kb_cut_box"):
-        return chunk_sliders(words)
 
 
 def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> None:
@@ -196,7 +165,6 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
             type="secondary" if seen else "primary",
             disabled=not ready or reading,
             icon=":material/visibility:",
-            help=words("Reads and cuts the files, and shows what would go in. Nothing is embedded or written."),
             key="kb_preview",
         ):
             st.session_state[_DRAFT] = Draft.start(engine, batch, wanted.preview)
@@ -205,16 +173,11 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
             words("Import"),
             type="primary" if seen else "secondary",
             disabled=not ready or idle,
-            help=words("Nothing in these files is new and can be read.") if idle else None,
+            help=words("Nothing new here.") if idle else None,
             icon=":material/upload:",
             key="kb_start",
         ):
             begin(engine, wanted, draft if seen else None, words)
-        if batch.empty:
-            st.caption(
-                words("Choose files, then look at the preview: how they are cut, what is new, what cannot be read."),
-                width="content",
-            )
 
 
 def followed(engine: Engine, wanted: Wanted) -> Draft | None:
@@ -268,12 +231,6 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
 
 def chunk_sliders(words: Words) -> ChunkOptions:
     """Draw the sliders; no matter where they stand, the options returned can be used, and what was changed is said."""
-    st.caption(
-        words(
-            "A section that is short enough is one passage; a longer one is cut between sentences, list items or "
-            "lines. Tokens are estimated: a Chinese character is one, other text a quarter a character."
-        )
-    )
     chosen: dict[str, int] = {}
     with st.container(key="kb_cut"):
         places = st.columns(len(CHUNK_LIMITS), gap="medium")
@@ -307,14 +264,9 @@ def usable(target_tokens: int, most_tokens: int, overlap_tokens: int) -> ChunkOp
 
 
 def _corrected(chosen: dict[str, int], options: ChunkOptions, words: Words) -> None:
-    if chosen["most_tokens"] != options.most_tokens:
-        names = {"most": words("At most, tokens"), "target": words("Cut near, tokens")}
+    if chosen["most_tokens"] != options.most_tokens or chosen["overlap_tokens"] != options.overlap_tokens:
         st.caption(
-            words("“{most}” cannot be under “{target}”: {value} is used for both.", value=options.most_tokens, **names)
-        )
-    if chosen["overlap_tokens"] != options.overlap_tokens:
-        st.caption(
-            words("The overlap is at most half of what is aimed at: {value} is used.", value=options.overlap_tokens)
+            words("Used: maximum {most}, overlap {overlap}.", most=options.most_tokens, overlap=options.overlap_tokens)
         )
 
 
@@ -349,10 +301,7 @@ def graph_choice(engine: Engine, target: Target, words: Words) -> str:
             words("Knowledge graph"),
             options,
             format_func=lambda name: _option(name, words),
-            help=words(
-                "Entities and relationships are read from the passages once these are in, as a second job. It can be "
-                "done later too, in the view Graph."
-            ),
+            help=words("Read from the passages afterwards, as a second job."),
             key=key,
             persist_state="session",
         )
@@ -369,17 +318,11 @@ def graph_choice(engine: Engine, target: Target, words: Words) -> str:
 
 def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
     """Show the effect of the choice on the existing graph, or the quality of the rules."""
-    if has is not None and wanted == has.extractor:
-        st.caption(words("This collection has a graph: only what is new is read into it."))
-    elif has is not None and wanted:
-        warning = words("The graph that this collection has, read by another extractor, will be replaced.")
-        st.markdown(f":orange[:small[{warning}]]")
-    elif has is not None:
-        warning = words(
-            "This collection has a graph; it will not know the new passages until it is brought up to date."
-        )
-        st.markdown(f":orange[:small[{warning}]]")
-    elif wanted == BUILTIN:
+    if has is not None and wanted and wanted != has.extractor:
+        st.markdown(f":orange[:small[{words('The graph of this collection will be replaced.')}]]")
+    elif has is not None and not wanted:
+        st.markdown(f":orange[:small[{words('The graph of this collection will lack the new passages.')}]]")
+    elif has is None and wanted == BUILTIN:
         st.caption(words(BUILTIN_EXTRACTOR))
 
 

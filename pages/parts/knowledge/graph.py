@@ -6,29 +6,35 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.amounts import count_text, utc
+from components.common.embedding_facts import model_name
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.markup import Node, chip, node
 from components.common.run_link import settings_in_url
-from components.knowledge.graph_card import SAMPLES, extractor_text, graph_card
+from components.knowledge.draw import draw_knowledge
 from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.flow import first_that
 from engine.library.values import GraphState, JobStatus
-from engine.messages import NC_
+from engine.messages import N_, NC_
 from engine.model.config import BUILTIN, RunConfig
 from engine.roles import CollectionInfo
 from pages.parts.common.rights import may
 from pages.parts.knowledge.graph_look import look_into
 from pages.parts.knowledge.jobs import card, shape
-from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, attempt, collection_picker, go_to
+from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, attempt, collection_picker
 
 _WATCH_S = 0.5
+_EXTRACTOR = {"builtin": N_("Built-in rules"), "samples": N_("Written by hand")}
+_SAMPLES = "samples"
+"""Name of what made the graph that comes with the samples."""
 _OTHER = "other"
 _LONGEST = 200
 
 
-def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
+def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
     """Draw the choice of a collection and all there is to its graph."""
     left, _ = st.columns([1, 2])
     with left:
@@ -43,7 +49,7 @@ def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], w
     if state is None:
         build_panel(engine, info, words)
         return
-    graph_card(state, words, key="kg_card")
+    view(state, words, key="kg_card")
     if state.job is not None:
         follow_job(engine, state.job, words)
     if state.job is None or state.job.over:
@@ -51,30 +57,25 @@ def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], w
     if state.info.entities:
         look_into(engine, info, state.info, words)
     elif state.info.finished:
-        st.info(words("Nothing that could be an entity was found in the passages. Try a chat model as the reader."))
+        st.info(words("No entities found. Try a chat model."))
 
 
 def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
     """Explain the use of a graph and how to build one, for a collection without one."""
+    if not info.passages:
+        add_files_step(words("This collection is empty."), words, key="kg_add", info=info)
+        return
     with st.container(border=True, key="kg_build"):
-        st.markdown(f"##### {words('This collection has no knowledge graph yet')}")
-        st.markdown(
+        st.markdown(f"##### {words('No knowledge graph yet')}")
+        st.caption(
             words(
-                "A graph holds the entities that passages speak of and the relationships between them. With it a "
-                "question can be followed from one passage to another that shares no words with it, and communities "
-                "of entities give an overview. Every entity and relationship leads back to its passages."
+                "A graph links the entities that passages name, so that a question can be followed to passages that "
+                "share no words with it."
             )
         )
-        if not info.passages:
-            st.info(words("There are no passages to read yet: add documents first."))
-            open_to = not info.read_only and may("editor")
-            if open_to and st.button(words("Add files"), icon=":material/add:", key="kg_add"):
-                go_to("add", info.name)
-            return
         if not may("editor"):
             return
         extractor = extractor_choice(engine, words, key="kg_extractor")
-        st.caption(words.count("1 passage will be read.", "{n} passages will be read.", info.passages))
         if st.button(
             words("Build the graph"), type="primary", icon=":material/hub:", disabled=not extractor, key="kg_build_go"
         ):
@@ -86,14 +87,11 @@ def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
     """Choose the reader of passages: rules, a server's chat model, or another by name; empty until chosen."""
     models = engine.chat_models()
     chosen = st.selectbox(
-        words("Who reads the passages"),
+        words("Read by"),
         list(dict.fromkeys([engine.settings.models.extractor.model, BUILTIN, *models, _OTHER])),
         format_func=lambda name: words("Another model…") if name == _OTHER else extractor_text(name, words),
         key=key,
-        help=words(
-            "A chat model reads every passage once: better names, types and relationships, but one call a passage. "
-            "The built-in rules need no model."
-        ),
+        help=words("A chat model reads better, with one call a passage. The built-in rules need no model."),
         width=420,
     )
     if chosen == _OTHER:
@@ -141,44 +139,37 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
         if (
             behind
             and not waits
-            and own != SAMPLES
+            and own != _SAMPLES
             and st.button(
-                words("Bring up to date"),
+                words("Update"),
                 icon=":material/update:",
                 key="kg_update",
-                help=words("Reads what is new or has changed, by the same reader."),
             )
         ):
             attempt(lambda: engine.graphs.build(info.name, own))
             st.rerun()
         with st.popover(words("Rebuild"), icon=":material/restart_alt:", type="tertiary", key="kg_rebuild"):
-            st.caption(words("Every passage is read again, and what is there now goes."))
+            st.caption(words("Every passage is read again; the graph as it is now goes."))
             extractor = extractor_choice(engine, words, key="kg_again")
             absent = _is_absent(engine, extractor)
             if absent:
-                st.warning(
-                    words(
-                        "Ollama does not have this model at hand, so the graph would be gone and nothing read. Start "
-                        "Ollama, or pull the model under System → Models."
-                    ),
-                    icon=":material/warning:",
-                )
+                st.warning(words("Ollama does not have this model now."), icon=":material/warning:")
             ready = bool(extractor) and not absent
-            if st.button(words("Replace the graph"), type="primary", disabled=not ready, key="kg_rebuild_yes"):
+            if st.button(words("Rebuild"), type="primary", disabled=not ready, key="kg_rebuild_yes"):
                 attempt(lambda: _anew(engine, info.name, own, extractor))
                 st.rerun()
         if not may("admin"):
             return
-        with st.popover(words("Delete graph"), icon=":material/delete:", type="tertiary", key="kg_delete"):
-            st.text(words("The graph of {name} goes for good. Its passages stay.", name=info.name))
-            if st.button(words(NC_("graph", "Delete it")), type="primary", key="kg_delete_yes"):
-                attempt(lambda: engine.graphs.delete(info.name), words("Deleted the graph of {name}.", name=info.name))
+        with st.popover(words("Delete"), icon=":material/delete:", type="tertiary", key="kg_delete"):
+            st.text(words("The graph goes for good; passages stay."))
+            if st.button(words("Delete the graph"), type="primary", key="kg_delete_yes"):
+                attempt(lambda: engine.graphs.delete(info.name), words("Deleted."))
                 st.rerun()
 
 
 def _use(info: CollectionInfo, words: Words) -> None:
     """Explain the use of the graph."""
-    if st.button(words("Ask with the graph"), icon=":material/account_tree:", type="primary", key="kg_ask"):
+    if st.button(words(NC_("page", "Ask")), icon=":material/account_tree:", type="primary", key="kg_ask"):
         chosen = settings_in_url(RunConfig(workflow=first_that(lambda own: own.in_modes)))
         query = {"collection": info.name, "lang": words.language, **chosen}
         st.switch_page("workbench.py", query_params=query)
@@ -201,3 +192,50 @@ def _anew(engine: Engine, name: str, own: str, extractor: str) -> None:
     if extractor == own:
         engine.graphs.delete(name)
     engine.graphs.build(name, extractor, replace=True)
+
+
+def view(state: GraphState, words: Words, *, key: str) -> None:
+    """Draw the facts of a graph, and what is wrong with it, as a card."""
+    draw_knowledge((graph_card(state, words),), words, key=key)
+
+
+def graph_card(state: GraphState, words: Words) -> Node:
+    info = state.info
+    read, all_of = count_text(info.passages), count_text(state.collection_passages)
+    facts = [
+        (words("Entities"), count_text(info.entities)),
+        (words(NC_("graph", "Relationships")), count_text(info.relationships)),
+        (words(NC_("graph", "Communities")), count_text(info.communities)),
+        (words("Passages read"), words("{done} of {total}", done=read, total=all_of)),
+        (words("Read by"), extractor_text(info.extractor, words)),
+        (words("Created"), utc(info.built_at) if info.built_at else ""),
+    ]
+    cells = [
+        node("div", "fact", node("div", "label", label), node("div", "num", value)) for label, value in facts if value
+    ]
+    title = node("div", "head", node("strong", "big", words("Knowledge graph")), *_chips(state, words))
+    parts = [title, node("div", "facts-grid", *cells)]
+    if state.stale:
+        parts.append(
+            node("p", "note", "! ", words("The collection has changed since; Update reads only what changed."))
+        )
+    if info.extractor == "builtin":
+        parts.append(node("p", "small muted", words(BUILTIN_EXTRACTOR)))
+    return node("section", "card collection", *parts, aria_label=words("Knowledge graph"))
+
+
+def extractor_text(name: str, words: Words) -> str:
+    """Name the reader of the passages."""
+    if name in ("builtin", _SAMPLES):
+        return words(_EXTRACTOR[name])
+    return model_name(name, words)
+
+
+def _chips(state: GraphState, words: Words) -> list[Node]:
+    if not state.info.finished:
+        going_on = state.job is not None and not state.job.over
+        look, sign = ("accent", "●") if going_on else ("warn", "!")
+        return [chip(look, f"{sign} {words('unfinished')}")]
+    if state.stale:
+        return [chip("warn", f"! {words('out of date')}")]
+    return [chip("pass", f"✓ {words('up to date')}")]

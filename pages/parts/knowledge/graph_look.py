@@ -75,23 +75,13 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
 def _overview(place: GraphPlace) -> None:
     communities, words = place.communities, place.words
     if not communities:
-        st.info(words("No communities: the graph is unfinished, or its entities are not joined."))
+        st.info(words("No communities."))
         return
     whole = place.whole(MOST_ENTITIES)
     # The largest come first; rules leave many of two or three entities, which would only hide these.
     picture = community_picture(communities[:_COMMUNITIES], whole.entities, whole.relationships)
-    st.caption(
-        words(
-            "Entities that belong together by their relationships, larger ones larger; lines say how many "
-            "relationships lead from one to another."
-        )
-    )
     if len(communities) > _COMMUNITIES:
-        st.caption(
-            words(
-                "The {n} largest of {all}; the others are under Entities.", n=_COMMUNITIES, all=f"{len(communities):,}"
-            )
-        )
+        st.caption(words("The {n} largest of {all} communities", n=_COMMUNITIES, all=f"{len(communities):,}"))
 
     def around(community: str) -> None:
         st.session_state[_GO] = {_LOOK: "entities", _COMMUNITY: community, _ENTITY: ""}
@@ -120,7 +110,7 @@ def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhoo
     words = place.words
     titles = {item.id: item.title for item in communities}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="kg_choice"):
-        placeholder = words("The most important of all")
+        placeholder = words("All")
         entity = typed(_ENTITY, words("Around an entity"), _LONGEST, placeholder=placeholder, width=300)
         community = ""
         if titles and not entity:
@@ -150,9 +140,9 @@ def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourho
     except UnknownEntity:
         found = place.engine.graphs.entities(name, _SUGGESTED, entity)
     if not found:
-        st.info(words("No entity of the graph has this in its name. Try a shorter part of it."))
+        st.info(words("No entity has this in its name."))
         return None
-    st.caption(words("No entity has just this name. Did you mean:"))
+    st.caption(words("Did you mean:"))
     with st.container(horizontal=True, key="kg_suggested"):
         for item in found:
             # The name of a button is Markdown: anything that could be read as such is set apart.
@@ -253,7 +243,7 @@ def graph_tables(place: GraphPlace) -> str | None:
     chosen: list[int] = event.get("selection", {}).get("rows", [])
     if chosen and chosen[0] < len(whole.entities):
         return str(whole.entities[chosen[0]].name)
-    st.caption(words("Tick a row to see what lies around it."))
+    st.caption(words("Select a row to see its surroundings."))
     st.markdown(f"###### {words('Relationships')}")
     _relation_table(whole, names, words)
     return None

@@ -1,109 +1,96 @@
-"""The view Memory of the page Knowledge: memories, recalls, deleting, switching off, and the weak points of runs."""
+"""The view Memory of the page Knowledge: memories, what was recalled, deleting, and switching off (DL-06)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from urllib.parse import urlencode
+from typing import Literal
 
 import streamlit as st
 
-from components.common.controls import download, narrowing, page_of, pick
-from components.common.faults import fault_box
+from components.common.amounts import beginning, holds, utc
+from components.common.controls import download, narrowing, page_of, pick, table_csv
 from components.common.i18n import Words
+from components.common.markup import Node, chip, figure, fold, node
 from components.common.panel import want_settings
-from components.common.url_state import base_path
-from components.knowledge.memory_ledger import (
-    Kind,
-    MemoryFigures,
-    ledger_csv,
-    matching,
-    memory_figures,
-    memory_ledger,
-    recall_list,
-    recalled_by,
-)
+from components.common.run_link import run_address
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.flow import first_that
 from engine.flow.declaration import Workflow
-from engine.knowledge.weak_points import WeakPoint
 from engine.messages import N_, NC_, NN_
-from engine.model.values import Fault, Memory, RunRecord
-from pages.parts.common.actions import answer_buttons, next_step, note_deleted, retry_box, run_action, say_last_press
+from engine.model.values import Memory, RunRecord
+from pages.parts.common.actions import (
+    answer_buttons,
+    clear,
+    next_step,
+    note_deleted,
+    retry_box,
+    run_action,
+    say_last_press,
+)
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import finished_record
+from pages.parts.knowledge import recalls, weak_points
+from pages.parts.knowledge.recalls import draw_memory, effect_of
 
+Kind = Literal["all", "passed", "failed"]
 _KINDS: dict[Kind, str] = {
     "all": N_("All"),
     "passed": NC_("memory", "Passed"),
     "failed": NC_("memory", "Failed"),
 }
-
 _SWITCH = "memory"
 """Name of the setting, and key of its control in the panel."""
 _NEWEST = 20
 """Runs of the dual loop that are looked at for what they recalled."""
 _A_PAGE = 20
-_WHY = {
-    "refused": N_("{date} · there was no answer"),
-    "forced": N_("{date} · answered below the bar"),
-    "unhelpful": N_("{date} · the answer was judged unhelpful"),
-}
+_BEGINNING = 220
+_DELETE = "delete:"
+_CSV = (
+    N_("ID"),
+    NC_("memory", "Passed"),
+    N_("Question"),
+    N_("Answer"),
+    N_("Collection"),
+    N_("Kept at"),
+    N_("Run"),
+    N_("Sources"),
+)
 
-_POINTS_A_PAGE = 20
 
-
-def memory_view(engine: Engine, words: Words) -> None:
-    st.markdown(f"##### {words('Long-term memory')}")
-    st.caption(
-        words(
-            "The dual loop keeps every answer that passed its last check, and recalls it when a question comes again. "
-            "Answers that failed are kept apart and never recalled."
-        )
-    )
-    said(words)
+def panel(engine: Engine, words: Words) -> None:
+    """Draw the memories, what runs recalled of them, and the history of weak points."""
+    st.caption(words("Answers of the dual loop that passed their last check, recalled when the question returns."))
+    say_last_press("memory", NN_("The memory was deleted.", "{n} memories were deleted."), words)
+    if is_off():
+        st.info(words("Memory is off: your next questions recall and keep nothing."), icon=":material/toggle_off:")
     try:
         memories = engine.memories()
         records = recent(engine)
     except WorkbenchError as error:
         retry_box(error, words, key="memory_unreadable")
         return
-    if not memories and not records:
-        nothing(words)
-        with st.expander(words("History of weak points"), expanded=True):
-            weak_points_view(engine, words)
-        return
-    memory_figures(MemoryFigures.of(memories, records), words, key="memory_figures")
+    if memories or records:
+        view(MemoryFigures.of(memories, records), words, key="memory_figures")
     ledger_tab, recalls_tab, history_tab = st.tabs(
         [
             words("Memories {n}", n=len(memories)),
-            words("Recalled lately {n}", n=len(records)),
-            words("History of weak points"),
+            words("Recalled {n}", n=len(records)),
+            words("Weak points"),
         ]
     )
     with history_tab:
-        weak_points_view(engine, words)
+        weak_points.panel(engine, words)
     with ledger_tab:
         if memories:
             ledger(engine, words, memories, records)
         else:
             nothing(words)
     with recalls_tab:
-        recalls(words, records)
-
-
-def said(words: Words) -> None:
-    """Show the result of the last action, and that memory is off while it is."""
-    say_last_press("memory", NN_("The memory was deleted.", "{n} memories were deleted."), words)
-    if is_off():
-        st.info(
-            words(
-                "*Long-term memory* is off in the panel of the dual loop: your next questions recall nothing and "
-                "leave nothing here. What is listed below stays."
-            ),
-            icon=":material/toggle_off:",
-        )
+        recalls.view(records, words, key="memory_recalls")
 
 
 def recent(engine: Engine) -> list[RunRecord]:
@@ -119,20 +106,11 @@ def _remembers(own: Workflow) -> bool:
 
 def nothing(words: Words) -> None:
     """No memory to show: what to do next."""
-    st.info(
-        words(
-            "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an "
-            "answer that passes its last check is listed here."
-        )
-    )
+    st.info(words("Nothing remembered yet."))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _ask_the_dual_loop(words)
+        label, icon = words("Ask the dual loop"), ":material/account_tree:"
+        st.page_link("workbench.py", label=label, icon=icon, query_params={"workflow": first_that(_remembers)})
         switch(words)
-
-
-def _ask_the_dual_loop(words: Words) -> None:
-    label, icon = words("Ask a question"), ":material/account_tree:"
-    st.page_link("workbench.py", label=label, icon=icon, query_params={"workflow": first_that(_remembers)})
 
 
 def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
@@ -141,13 +119,11 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
     with bar:
         act(engine, words, memories, shown)
     if not shown:
-        st.info(words("No memory matches."))
-        if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="memory_clear"):
-            st.session_state["memory_cleared"] = True
-            st.rerun()
+        label, clearing = words("Clear the filters"), clear("memory_q", "memory_kind")
+        next_step(words("No memory matches."), label, "filter_alt_off", key="memory_clear", does=clearing)
         return
     some = page_of(shown, _A_PAGE, key="memory_page")
-    wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
+    wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger")
     chosen = next((item for item in some if item.id == wanted), None)
     if chosen is not None and may("admin"):
         st.dialog(words("Delete memories"))(confirm)(engine, words, (chosen,))
@@ -155,12 +131,8 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
 
 def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that pass the filters."""
-    if st.session_state.pop("memory_cleared", False):
-        st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
     with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
-        placeholder = words("Question, answer, source or collection")
-        label = words(NC_("memory", "Search"))
-        text = narrowing(label, key="memory_q", placeholder=placeholder, width=340, bind="query-params")
+        text = narrowing(words(NC_("knowledge", "Search")), key="memory_q", width=340, bind="query-params")
         shown = {name: words(text) for name, text in _KINDS.items()}
         kind = pick(words(NC_("memory", "Show")), shown, key="memory_kind")
     return matching(memories, text, kind)
@@ -173,7 +145,6 @@ def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequenc
         words("Export CSV"),
         partial(ledger_csv, list(shown), words),
         "memories.csv",
-        help=words("All memories that are shown, with their full answers."),
         key="memory_export",
         disabled=not shown,
     )
@@ -194,17 +165,8 @@ def is_off() -> bool:
 def switch(words: Words) -> None:
     """The button that moves the switch of the panel, and says which one that is."""
     off = is_off()
-    label, why = (
-        (words("Switch memory on"), words("Sets *Long-term memory* in the panel of the dual loop to on again."))
-        if off
-        else (
-            words("Switch memory off"),
-            words(
-                "Sets *Long-term memory* in the panel of the dual loop to off: your next questions neither recall "
-                "anything nor leave anything behind. What is stored stays until you delete it."
-            ),
-        )
-    )
+    label = words("Switch memory on") if off else words("Switch memory off")
+    why = words("The setting *Long-term memory* of the dual loop. What is stored stays.")
     icon = ":material/toggle_on:" if off else ":material/toggle_off:"
     if st.button(label, icon=icon, help=why, key="memory_switch"):
         want_settings({_SWITCH: off})
@@ -220,12 +182,9 @@ def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: i
         st.text(chosen[0].question[:200])
     if hidden:
         st.warning(
-            words.count(
-                "One of them is hidden by the filters now.", "{n} of them are hidden by the filters now.", hidden
-            ),
+            words.count("1 is hidden by the filters.", "{n} are hidden by the filters.", hidden),
             icon=":material/warning:",
         )
-    st.caption(words("The runs that they came from keep their records."))
     act = partial(forget, engine, chosen, every)
     answer_buttons(words("Delete"), words("Keep"), act, key="memory_delete", icon=":material/delete:")
 
@@ -245,97 +204,126 @@ def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
     run_action("memory", delete)
 
 
-def recalls(words: Words, records: Sequence[RunRecord]) -> None:
-    if not records:
-        st.info(words("No run of the dual loop is stored yet. Ask the same question twice and look here again."))
-        _ask_the_dual_loop(words)
-        return
-    st.caption(words("The newest runs of the dual loop: what each recalled, and whether that changed the way it went."))
-    recall_list(records, words, key="memory_recalls", base=base_path())
+@dataclass(frozen=True, slots=True)
+class MemoryFigures:
+    """Figures above the ledger."""
+
+    passed: int
+    failed: int
+    runs: int
+    """Newest runs of the dual loop that were looked at."""
+    recalled: int
+    """Those that recalled something."""
+    changed: int
+    """Those that went another way for it."""
+
+    @classmethod
+    def of(cls, memories: Sequence[Memory], records: Sequence[RunRecord]) -> MemoryFigures:
+        passed = sum(item.passed for item in memories)
+        effects = [effect_of(record) for record in records]
+        recalled = sum(effect in ("changed", "same", "unknown") for effect in effects)
+        return cls(passed, len(memories) - passed, len(records), recalled, effects.count("changed"))
 
 
-def weak_points_view(engine: Engine, words: Words) -> None:
-    """The history of one collection: what it is, its switch, and its entries."""
-    st.caption(
-        words(
-            "A question that was refused, answered below the bar or judged unhelpful is noted here with its day. The "
-            "quality-control loop searches it as dated history; no answer is ever written from it. Batches, sweeps, "
-            "branches, races and evaluations add nothing."
+def view(found: MemoryFigures, words: Words, *, key: str) -> None:
+    """Draw the four figures."""
+    newest = words.count("in the newest run", "in the newest {n} runs", found.runs) if found.runs else ""
+    look = "accent" if found.changed else ""
+    parts = (
+        figure(words(NC_("memory", "Passed")), str(found.passed)),
+        figure(words(NC_("memory", "Failed")), str(found.failed), words("never recalled")),
+        figure(words("Recalled"), str(found.recalled), newest),
+        figure(words("Changed the route"), str(found.changed), newest, look=look),
+    )
+    draw_memory([node("div", "figures four", *parts)], words, key=key)
+
+
+def matching(memories: Sequence[Memory], text: str, kind: Kind) -> list[Memory]:
+    """Memories of a kind that hold a text anywhere, regardless of its case."""
+    return [
+        item
+        for item in memories
+        if (kind == "all" or item.passed == (kind == "passed"))
+        and holds(text, item.question, item.answer, item.collection, *item.sources)
+    ]
+
+
+def memory_ledger(memories: Sequence[Memory], recalled: Mapping[str, int], words: Words, *, key: str) -> str | None:
+    """Draw a card for each memory and return the id of the one to be deleted, if any.
+
+    ``recalled`` says how many recent runs recalled each. All text is untrusted and drawn as text: neither Markdown nor
+    HTML in it means anything.
+    """
+    cards = [_card(item, recalled.get(item.id, 0), words) for item in memories]
+    action = draw_memory(cards, words, key=key)
+    shown = {item.id for item in memories}
+    wanted = action.removeprefix(_DELETE) if action and action.startswith(_DELETE) else ""
+    return wanted if wanted in shown else None
+
+
+def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
+    """One row a memory, UTF-8 with a byte order mark; cells cannot start a formula."""
+    rows = (
+        (
+            item.id,
+            words(_KINDS["passed" if item.passed else "failed"]),
+            item.question,
+            item.answer,
+            item.collection,
+            item.kept_at,
+            item.run_id,
+            ", ".join(item.sources),
         )
+        for item in memories
     )
-    try:
-        names = [item.name for item in engine.collections() if not item.read_only]
-        found = engine.weak_points.list()
-    except WorkbenchError as error:
-        fault_box(Fault.of(error), words, key="history_fault")
-        return
-    # Entries of a collection that is gone are listed too: they could not be deleted otherwise.
-    every = list(dict.fromkeys([*(item.collection for item in found), *names]))
-    if not every:
-        return
-    with st.container(key="history_bar", horizontal=True, vertical_alignment="bottom", gap="small"):
-        chosen = st.selectbox(words("Collection"), every, key="history_collection", width=280)
-        _switch(engine, words, chosen)
-    own = [item for item in found if item.collection == chosen]
-    if not own:
-        _nothing_noted(engine, words, chosen)
-        return
-    for item in page_of(own, _POINTS_A_PAGE, key="history_page"):
-        _entry(engine, words, item)
+    return table_csv([words(text) for text in _CSV], rows)
 
 
-def _nothing_noted(engine: Engine, words: Words, collection: str) -> None:
-    if engine.weak_points.is_on(collection):
-        st.info(words("No weak points are noted for this collection."))
-        label, named = words("Ask a question"), {"collection": collection}
-        st.page_link("workbench.py", label=label, icon=":material/account_tree:", query_params=named)
-        return
-    next_step(
-        words("Nothing is noted for this collection, and noting is off."),
-        words("Note weak points"),
-        "toggle_on",
-        key="history_begin",
-        offered=may("admin"),
-        does=lambda: engine.weak_points.switch(collection, on=True),
+def _card(item: Memory, recalled: int, words: Words) -> Node:
+    state: Kind = "passed" if item.passed else "failed"
+    look, sign = ("pass", "✓") if item.passed else ("warn", "✗")
+    mark = chip(look, f"{sign} {words(_KINDS[state])}")
+    question = node("strong", "question", item.question.strip() or words("(unreadable question)"))
+    delete = node(
+        "button",
+        "button quiet",
+        words("Delete"),
+        data_action=f"{_DELETE}{item.id}",
+        aria_label=f"{words('Delete')}: {beginning(item.question, 80)}",
     )
+    head = node("div", "top", node("div", "grow", mark, " ", question), delete)
+    answer = item.claim or beginning(item.answer, _BEGINNING) or words("(no text)")
+    parts = [head, node("p", "beginning", answer), *_whole(item, answer, words), _facts(item, recalled, words)]
+    return node("section", f"card memory {state}", *parts)
 
 
-def _switch(engine: Engine, words: Words, collection: str) -> None:
-    key = f"history_on_{collection}"
-    # As stored, every time: it may have been switched in another tab, and only a press here may switch it back.
-    st.session_state[key] = engine.weak_points.is_on(collection)
-    st.toggle(
-        words("Note weak points"),
-        help=words("On for your own collections, off for the samples, until you switch it."),
-        key=key,
-        disabled=not may("admin"),
-        on_change=_switched,
-        args=(engine, collection),
-    )
+def _whole(item: Memory, shown: str, words: Words) -> list[Node]:
+    """The answer as it was written, folded away; nothing where all of it is seen already."""
+    answer = item.answer.strip()
+    if not answer or answer == shown:
+        return []
+    return [fold(item.id, words("Whole answer"), node("p", "whole", answer))]
 
 
-def _switched(engine: Engine, collection: str) -> None:
-    engine.weak_points.switch(collection, on=bool(st.session_state[f"history_on_{collection}"]))
+def _facts(item: Memory, recalled: int, words: Words) -> Node:
+    run = node("a", "", words("run {run}", run=item.run_id[:8]), href=run_address(item.run_id, words))
+    facts: list[Node] = [
+        node("span", "", item.collection),
+        node("span", "num", utc(item.kept_at)),
+    ]
+    if item.run_id:
+        facts.append(node("span", "", run))
+    if item.sources:
+        facts.append(node("span", "", words("cites {names}", names=words(", ").join(item.sources))))
+    if item.from_web:
+        facts.append(chip("warn", words("! from the web")))
+    if item.claim_by:
+        facts.append(node("span", "", words("shortened by {model}", model=item.claim_by)))
+    if recalled:
+        facts.append(chip("accent", words.count("recalled by 1 run", "recalled by {n} runs", recalled)))
+    return node("div", "facts small muted", *facts)
 
 
-def _entry(engine: Engine, words: Words, item: WeakPoint) -> None:
-    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"weak_{item.id}"):
-        with st.container():
-            st.text(item.question)
-            st.caption(words(_WHY[item.why], date=item.noted_at[:10]))
-        address = f"{base_path()}/?{urlencode({'run': item.run_id, 'lang': words.language})}"
-        st.link_button(words("Open the run"), address, type="tertiary")
-        if not may("admin"):
-            return
-        st.button(
-            words("Delete"),
-            icon=":material/delete:",
-            type="tertiary",
-            key=f"history_delete_{item.id}",
-            on_click=_forget,
-            args=(engine, item.id),
-        )
-
-
-def _forget(engine: Engine, point_id: str) -> None:
-    engine.weak_points.delete(point_id)
+def recalled_by(records: Sequence[RunRecord]) -> Mapping[str, int]:
+    """Count the runs that recalled each memory, by its id."""
+    return Counter(name for record in records if record.recall for name in {item.id for item in record.recall.memories})

@@ -20,7 +20,6 @@ from components.common.outcomes import ended_text, outcome_text
 from components.common.phrases import place_text, section_text
 from components.common.plotly_theme import themed
 from components.knowledge.draw import quiet
-from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import MapPoint, PassageMap
@@ -30,7 +29,7 @@ from engine.roles import CollectionInfo
 from pages.parts.common.actions import retry_box
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.common.stored_runs import finished_record
-from pages.parts.knowledge.state import add_files_step
+from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, collection_picker
 
 _LOOK = {
     "cited": N_("Cited in the answer"),
@@ -71,13 +70,16 @@ _FORMAT = "kb_map_format"
 _FORMATS: tuple[PictureFormat, ...] = ("png", "svg")
 
 
-def passage_map(info: CollectionInfo) -> None:
+def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
     """Draw the map of a collection with its controls; a click shows the passage below."""
-    engine = get_engine()
-    words: Words = st.session_state["words"]
+    left, _ = st.columns([1, 2])
+    with left:
+        info = collection_picker(collections, words)
+    if info is None:
+        add_files_step(words(NO_COLLECTION), words, key="kb_map_none")
+        return
     if not info.passages:
-        nothing = words("Nothing to draw yet: the collection has no passages.")
-        add_files_step(nothing, words, key="kb_map_add", info=info)
+        add_files_step(words("This collection is empty."), words, key="kb_map_add", info=info)
         return
     with st.container(border=True, key="kb_map_box"):
         left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
@@ -92,7 +94,7 @@ def passage_map(info: CollectionInfo) -> None:
     _told(drawn, info, words)
     looks = looks_of({line.passage.id: line.fate for line in life_lines(record)}) if record else None
     picture = _picture_wanted()
-    clicked = passage_map_chart(drawn, looks, words, key=f"kb_map_{info.name}", picture=picture, name=info.name)
+    clicked = view(drawn, looks, words, key=f"kb_map_{info.name}", picture=picture, name=info.name)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(words("Click a point to read its passage."))
         _choose_picture(words)
@@ -102,7 +104,7 @@ def passage_map(info: CollectionInfo) -> None:
 
 def _query(words: Words) -> str:
     """The question, shared with the view Search."""
-    placeholder = words("Type a question to see where it falls")
+    placeholder = words("Where does it fall?")
     return typed("kb_query", words("Question"), _LONGEST, placeholder=placeholder)
 
 
@@ -111,7 +113,7 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     # Under a name of its own in the state: the workbench keeps the run that it shows as ``run``.
     named = str(st.query_params.get("run", ""))
     given = finished_record(engine, named) if named else None
-    labels = {"": words("No run: colour by source")}
+    labels = {"": words("None: by source")}
     for summary in (item for name in (info.name, *info.aliases) for item in engine.runs(_RUNS, collection=name)):
         if summary.outcome is not None:
             labels[summary.id] = (
@@ -124,19 +126,16 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     if st.session_state.get("kb_map_run") not in labels:
         st.session_state["kb_map_run"] = ""
     chosen = st.selectbox(
-        words("Colour by what became of them in a run"),
+        words("Colour by a run"),
         list(labels),
         format_func=lambda name: labels.get(name, ""),
         key="kb_map_run",
     )
     if named and given is None:
-        st.caption(words("The run in the address has not ended, or is not there."))
+        st.caption(words("The run in the link has not ended, or is gone."))
     elif given is not None and not _searched(given, info):
         quiet(
-            words(
-                "That run searched another collection, {name}: its passages are not on this map.",
-                name=given.config.collection,
-            ),
+            words("That run searched {name}.", name=given.config.collection),
             words,
             key="kb_map_other",
         )
@@ -167,15 +166,11 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
 def _told(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:
     """Explain the view and its limits."""
     variance = words(
-        "The two axes show {share} of the variance, of {dim} dimensions.",
+        "two axes, {share} of the variance of {dim} dimensions: near points may be far apart in meaning",
         share=share_text(sum(drawn.explained)),
         dim=info.dim,
     )
-    limits = words(
-        "So points near each other here may be far apart in meaning, and what is most similar to the question need "
-        "not lie beside it."
-    )
-    st.caption(f"{counts_text(drawn, words)} · {variance} {limits}")
+    st.caption(f"{counts_text(drawn, words)} · {variance}")
 
 
 def _picture_wanted() -> PictureFormat:
@@ -192,7 +187,6 @@ def _choose_picture(words: Words) -> None:
         required=True,
         format_func=str.upper,
         key=_FORMAT,
-        help=words("The camera above the map saves it in this format."),
         persist_state="session",
         width="content",
     )
@@ -235,7 +229,7 @@ def looks_of(fates: Mapping[PassageId, Fate]) -> dict[PassageId, Look]:
     return {passage: _LOOK_OF[fate] for passage, fate in fates.items()}
 
 
-def passage_map_chart(
+def view(
     drawn: PassageMap,
     looks: Mapping[PassageId, Look] | None,
     words: Words,
@@ -319,7 +313,7 @@ def counts_text(drawn: PassageMap, words: Words) -> str:
     """Describe how many of the passages the map shows."""
     shown = len(drawn.points)
     if shown < drawn.total:
-        return words("a sample of {n} of {total} passages", n=f"{shown:,}", total=f"{drawn.total:,}")
+        return words("{n} of {total} passages, sampled", n=f"{shown:,}", total=f"{drawn.total:,}")
     return words.count("1 passage", "{n} passages", shown)
 
 

@@ -15,7 +15,6 @@ from components.common.i18n import Words
 from components.common.markup import Node, button, chip, figure, node
 from components.common.phrases import fault_text, section_text
 from components.knowledge.draw import draw_knowledge
-from components.knowledge.source_list import account_nodes, lines_text
 from components.labels import SOURCE_KIND_NAMES
 from engine.engine import Engine
 from engine.knowledge.loaders.kinds import KINDS
@@ -26,28 +25,20 @@ from engine.model.values import Fault
 from engine.roles import StoredPassage
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.draft import Draft, cut_again, read_aside
+from pages.parts.knowledge.sources import account_nodes, lines_text
 
 _STATE = {
-    "all": N_("All {n}"),
-    "new": N_("New {n}"),
-    "replaces": N_("Replaces {n}"),
-    "same": N_("Already there {n}"),
-    "failed": N_("Cannot be used {n}"),
-    "left_out": N_("Left out {n}"),
+    "new": N_("new"),
+    "replaces": N_("changed"),
+    "same": N_("already there"),
+    "failed": N_("unusable"),
+    "left_out": N_("left out"),
 }
-
 _WATCH_S = 0.4
 _A_PAGE = 12
 _OPENED = "kb_previewed"
 _LAST = "kb_preview_last"
 _DRAFT = "kb_draft"
-_STATES = {
-    "new": N_("new"),
-    "replaces": N_("replaces the earlier one"),
-    "same": N_("same as {same}, skipped"),
-    "recorded": N_("there already; its reading is recorded"),
-}
-
 FileState = Literal["new", "replaces", "same", "failed", "left_out"]
 FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed", "left_out")
 
@@ -68,10 +59,10 @@ _LEAST_OVERLAP = 4
 _LONGEST_OVERLAP = 1200
 
 
-def preview_panel(engine: Engine, draft: Draft, words: Words) -> None:
-    """Progress while files are read; then all there is to see. While sliders move, what was there before stays."""
+def panel(engine: Engine, draft: Draft, words: Words) -> None:
+    """Draw progress while files are read; then all there is to see. While sliders move, what was there before stays."""
     with st.container(border=True, key="kb_preview_panel"):
-        st.markdown(f"##### {words('What would go in')}")
+        st.markdown(f"##### {words('Preview')}")
         if not draft.done:
             _watch(draft, words)
         last: tuple[Draft, Preview] | None = st.session_state.get(_LAST)
@@ -104,22 +95,22 @@ def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions,
     files = files_of(preview)
     if not files:
         kinds = words(KINDS)
-        st.info(words("No file that can be read was found under this path. What can be read: {kinds}.", kinds=kinds))
+        st.info(words("No readable file here. Readable: {kinds}.", kinds=kinds))
         return
     preview_totals(preview, words, key="kb_totals")
     if not draft.wanted.hidden and any(note.code in HIDDEN for item in preview.sources for note in item.account.notes):
-        st.caption(words("Hidden parts of documents stay out. Tick *Read hidden content* above to take them in."))
+        st.caption(words("Hidden parts stay out; *Read hidden content* takes them in."))
     recorded = sum(item.recorded for item in preview.sources)
-    if not preview.passages and not recorded:
-        st.info(words("Nothing of this would go in: all is there already or cannot be used."))
-    elif recorded:
+    if recorded:
         st.info(
             words.count(
-                "1 source is there already: *Import* records what was read of it.",
-                "{n} sources are there already: *Import* records what was read of them.",
+                "Import adds the reading record of 1 source.",
+                "Import adds the reading records of {n} sources.",
                 recorded,
             )
         )
+    elif not preview.passages:
+        st.info(words("Nothing new here."))
     readable = {item.name: item for item in preview.sources}
     opened = str(st.session_state.get(_OPENED, ""))
     if opened not in readable:
@@ -160,7 +151,7 @@ def _chosen_state(files: Sequence[PreviewedFile], words: Words) -> list[Previewe
     there = [name for name in FILE_STATES if counts[name]]
     if len(there) < 2:
         return list(files)
-    shown = {name: words(_STATE[name], n=counts.get(name, len(files))) for name in ("all", *there)}
+    shown = {"all": words("All")} | {name: f"{words(_STATE[name])} {counts[name]}" for name in there}
     chosen = pick(words("State"), shown, key="kb_state")
     return [item for item in files if chosen in ("all", item.state)]
 
@@ -193,32 +184,28 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     mean = tokens // preview.passages if preview.passages else 0
     unusable = [fault for _, fault in preview.failed if not counts_left_out(fault)]
     files = len(preview.sources) + len(unusable)
-    time, note = words("unknown"), N_("this model was not timed here yet")
-    if not used:
-        time, note = "–", N_("nothing goes in")
-    elif preview.seconds is not None:
-        span = span_text(preview.seconds)
-        time = span if preview.measured else words("about {span}", span=span)
-        note = N_("to embed on this machine") if preview.measured else N_("on a common machine, not timed here yet")
+    time = "–"
+    if used:
+        span = span_text(preview.seconds) if preview.seconds is not None else words("unknown")
+        time = span if preview.measured or preview.seconds is None else words("about {span}", span=span)
     figures = [
-        figure(words("Files"), count_text(files), words("{n} will go in", n=count_text(len(used)))),
-        figure(words("Passages"), count_text(preview.passages), words("to be embedded")),
-        figure(words("Tokens"), count_text(tokens), words("estimated · {mean} a passage", mean=mean)),
-        figure(words("Time"), time, words(note)),
+        figure(words("Files"), count_text(len(used)), words("of {n}", n=count_text(files))),
+        figure(words("Passages"), count_text(preview.passages)),
+        figure(words("Tokens"), count_text(tokens), words("{mean} a passage", mean=mean)),
+        figure(words("Time"), time),
     ]
     partly = sum(bool(item.account.left_out) for item in used)
     if partly:
-        figures.append(figure(words("Read in part"), count_text(partly), words("with what was left out"), look="warn"))
+        figures.append(figure(words("Read in part"), count_text(partly), look="warn"))
     if unusable:
-        number = count_text(len(unusable))
-        figures.append(figure(words("Cannot be used"), number, words("with reason and remedy below"), look="warn"))
+        figures.append(figure(words("Unusable"), count_text(len(unusable)), look="warn"))
     draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
 
 
 def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
     """Draw how many files were read; true when the reader pressed cancel. ``total`` is 0 while they are looked for."""
     text = (
-        words("{done} of {n} files read and cut", done=count_text(read), n=count_text(total))
+        words("{done} of {n} files", done=count_text(read), n=count_text(total))
         if total
         else words("Looking for files …")
     )
@@ -248,13 +235,16 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
         "title",
         item.name,
         data_action=f"{_OPEN}{number}",
-        title=words("Show how it is cut"),
+        title=words("Show passages"),
         aria_pressed="true" if opened else "false",
     )
     told = account_nodes(source.account, words)
     if len(source.account.notes) > NOTED:
         told[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(told) - NOTED - 1))]
-    state = chip(look, f"{sign} {words(_STATES['recorded' if source.recorded else item.state], same=source.same_as)}")
+    said = words("same as {same}, skipped", same=source.same_as) if source.same_as else words(_STATE[item.state])
+    if source.recorded:
+        said = words("already there, now recorded")
+    state = chip(look, f"{sign} {said}")
     return node(
         "div",
         f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
@@ -265,27 +255,28 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
 
 def _facts(source: PreviewedSource, words: Words) -> str:
     """``MD · UTF-8 · 3.1 KB · 4 passages · 56 tokens``; the kind of source where it is not the usual one."""
-    tokens = count_text(sum(source.tokens))
     parts = (
         source.format.upper(),
         source.encoding.upper(),
         words(SOURCE_KIND_NAMES[source.kind]) if source.kind != "vector" else "",
         size_text(source.size),
-        words.count(
-            "1 passage · {tokens} tokens", "{n} passages · {tokens} tokens", len(source.passages), tokens=tokens
-        ),
+        *_size(source, words),
     )
     return " · ".join(part for part in parts if part)
+
+
+def _size(source: PreviewedSource, words: Words) -> list[str]:
+    tokens = words("{tokens} tokens", tokens=count_text(sum(source.tokens)))
+    return [words.count("1 passage", "{n} passages", len(source.passages)), tokens]
 
 
 def _failed_row(item: PreviewedFile, words: Words) -> Node:
     """A file that cannot be used: what is wrong with it and what helps, where the others have their figures."""
     look, sign = _LOOKS[item.state]
-    said = N_("left out") if item.state == "left_out" else N_("cannot be used")
     fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
     why = node("div", "why small", node("strong", "", fact), " ", remedy)
     named = node("div", "name", node("span", "title", item.name), why)
-    state = chip(look, f"{sign} {words(said)}", item.fault.code if item.fault else "")
+    state = chip(look, f"{sign} {words(_STATE[item.state])}", item.fault.code if item.fault else "")
     return node("div", "line failed", named, node("div", "state", state))
 
 
@@ -304,21 +295,14 @@ def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, 
     """Draw the passages of a file, a page at a time, with their sizes against target and most."""
     passages = source.passages
     if not passages:
-        st.caption(words("This file gives no passages."))
+        st.caption(words("No passages in this file."))
         return
     pairs = list(zip((None, *passages), passages, strict=False))
     shared = [overlap(before, passage) for before, passage in pairs]
-    head = [
-        words.count(
-            "1 passage · {tokens} tokens",
-            "{n} passages · {tokens} tokens",
-            len(passages),
-            tokens=count_text(sum(source.tokens)),
-        )
-    ]
-    if any(shared):
-        head.append(words("{n} begin with a sentence of the one before", n=sum(length > 0 for length in shared)))
-    heading = node("strong", "", words("How {name} is cut", name=source.name))
+    head = _size(source, words)
+    if shared_by := sum(length > 0 for length in shared):
+        head.append(words.count("1 overlaps", "{n} overlap", shared_by))
+    heading = node("strong", "", source.name)
     # Of a few passages the bars would look like a stray mark.
     row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
     title = node("div", "head", heading, *row)
@@ -344,7 +328,7 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
     share = min(1.0, tokens / chunks.most_tokens)
     target = min(1.0, chunks.target_tokens / chunks.most_tokens)
     told = words(
-        "{tokens} tokens · near {target}, at most {most}",
+        "{tokens} tokens: target {target}, maximum {most}",
         tokens=tokens,
         target=chunks.target_tokens,
         most=chunks.most_tokens,

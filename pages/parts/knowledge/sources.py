@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
+from components.common.amounts import count_text, holds, moment
 from components.common.controls import narrowing, page_of
 from components.common.i18n import Words
-from components.knowledge.source_list import matching_sources, passage_list, source_heading, source_list
+from components.common.markup import Node, chip, node, nothing, script
+from components.common.phrases import section_text
+from components.knowledge.draw import draw_knowledge
+from components.labels import SOURCE_KIND_NAMES
 from engine.engine import Engine
-from engine.roles import CollectionInfo, SourceInfo
-from pages.parts.common.actions import answer_buttons
+from engine.library.accounts import account_lines, note_text
+from engine.messages import NC_
+from engine.model.values import Account
+from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+from pages.parts.common.actions import answer_buttons, clear, next_step
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
-from pages.parts.knowledge.state import attempt, go_to
+from pages.parts.knowledge.state import add_files_step, attempt, go_to
 
-_A_PAGE = 50
+_A_PAGE = 20
 _OPENED = "kb_source"
+_component = st.components.v2.component(
+    "workbench_source_list",
+    html='<div class="wb sources"></div>',
+    css=script("tokens.css", "source_list.css"),
+    js=script("dom.js", "source_list.js"),
+)
 
 
-def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
-    """Draw the list; a source that is pressed opens next to it."""
+@dataclass(frozen=True, slots=True)
+class SourceListEvent:
+    """Button pressed in this rerun, and the selected sources."""
+
+    opened: str
+    """The source whose passages are asked for; empty where none was pressed."""
+    selected: tuple[str, ...]
+    """Those of the shown sources that are selected, in the order of the list."""
+
+
+def panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """Draw the list; a source that is pressed opens at the side."""
     asked = (
         engine.instance,
         info.name,
@@ -37,18 +61,19 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         _none(info, words)
         return
     bar = st.container(horizontal=True, vertical_alignment="bottom", key="kb_sources_bar")
-    shown = _narrowed(sources, bar, words)
+    with bar:
+        text = narrowing(words("Sources"), key="kb_filter", placeholder=words("Name or title"))
+        shown = matching_sources(sources, text)
+        st.caption(" · ".join(_counts(shown, len(sources), words)), width="content")
     if not shown:
-        st.info(words("No source matches."))
-        if st.button(words("Clear the filter"), icon=":material/filter_alt_off:", key="kb_clear_filter"):
-            st.session_state["kb_filter_cleared"] = True
-            st.rerun()
+        label, clearing = words("Clear the filter"), clear("kb_filter")
+        next_step(words("No source matches."), label, "filter_alt_off", key="kb_clear_filter", does=clearing)
         return
     some = page_of(shown, _A_PAGE, key="kb_sources_page")
     opened = _opened(info, sources)
     name = opened.source if opened is not None else ""
     fixed = info.read_only or not may("admin")
-    event = source_list(some, words, key=f"kb_sources_{info.name}", opened=name, fixed=fixed)
+    event = view(some, words, key=f"kb_sources_{info.name}", opened=name, fixed=fixed)
     if event.opened and event.opened != name:
         st.session_state[_OPENED] = (info.name, event.opened)
         st.rerun()
@@ -66,19 +91,13 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 def _none(info: CollectionInfo, words: Words) -> None:
     """Nothing to list: what to do next."""
-    if info.passages:
-        # Another program's collection that does not say where its passages are from.
-        st.info(words("Its passages do not say which source they are from. Search them instead."))
-        if st.button(words("Search in it"), icon=":material/search:", key="kb_none_search"):
-            go_to("search", info.name)
+    if not info.passages:
+        add_files_step(words("This collection is empty."), words, key="kb_empty_add", info=info)
         return
-    st.info(
-        words("This collection is empty." if info.read_only else "This collection is empty. Add files on the tab Add.")
-    )
-    open_to = not info.read_only and may("editor")
-    if open_to and st.button(words("Add files"), icon=":material/add:", key="kb_empty_add"):
-        st.session_state["kb_into"] = info.name
-        go_to("add", info.name)
+    # Another program's collection that does not say where its passages are from.
+    label = words(NC_("knowledge", "Search"))
+    if next_step(words("Its passages name no source."), label, "search", key="kb_none_search"):
+        go_to("search", info.name)
 
 
 def _ask_about(source: str) -> None:
@@ -94,24 +113,15 @@ def _close() -> None:
     _keep()
 
 
-def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenerator, words: Words) -> list[SourceInfo]:
-    if st.session_state.pop("kb_filter_cleared", False):
-        st.session_state["kb_filter"] = ""
-    with bar:
-        shown = matching_sources(sources, narrowing(words("Filter sources"), key="kb_filter"))
-    some = len(shown) < len(sources)
-    part = words("{n} of {all} sources", n=len(shown), all=len(sources))
-    counts = [part if some else words.count("1 source", "{n} sources", len(shown))]
+def _counts(shown: Sequence[SourceInfo], every: int, words: Words) -> Iterator[str]:
+    """Yield how many sources are shown, and how many of them were not read in full or without a record."""
+    part = words("{n} of {all} sources", n=len(shown), all=every)
+    yield part if len(shown) < every else words.count("1 source", "{n} sources", every)
     accounts = [item.account for item in shown]
-    partly = sum(account is not None and bool(account.left_out) for account in accounts)
-    if partly:
-        counts.append(words.count("1 read in part", "{n} read in part", partly))
+    if partly := sum(account is not None and bool(account.left_out) for account in accounts):
+        yield words.count("1 read in part", "{n} read in part", partly)
     if unknown := accounts.count(None):
-        counts.append(
-            words.count("1 without a record of what was left out", "{n} without a record of what was left out", unknown)
-        )
-    bar.caption(" · ".join(counts), width="content")
-    return shown
+        yield words.count("1 without a reading record", "{n} without a reading record", unknown)
 
 
 def _opened(info: CollectionInfo, sources: Sequence[SourceInfo]) -> SourceInfo | None:
@@ -126,7 +136,7 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
     if st.session_state.get(_OPENED) is None:
         # Deleted a moment ago: the drawer closes with the page redrawn.
         st.rerun()
-    source_heading(source, words, fixed=info.read_only)
+    _heading(source, words, fixed=info.read_only)
     if not info.read_only and may("admin"):
         if st.session_state.get("kb_deleting") == source.source:
             _confirm(engine, info.name, [source], words)
@@ -137,32 +147,16 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
             )
     asked = (info.name, source.source, source.content_hash, source.added_at, source.passages)
     passages = cached_in_session("kb_passages_of", asked, lambda: engine.passages(info.name, source.source))
-    passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}")
+    _passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}")
 
 
 def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words: Words) -> None:
     """The body of the dialog that asks before sources go."""
-    passages = sum(item.passages for item in chosen)
-    if len(chosen) == 1:
-        st.text(
-            words.count(
-                "Delete {name} and its passage? Records of runs keep what they saw.",
-                "Delete {name} and its {n} passages? Records of runs keep what they saw.",
-                passages,
-                name=chosen[0].source,
-            )
-        )
-    else:
-        st.text(
-            words(
-                "Delete {n} sources and their {passages} passages? Records of runs keep what they saw.",
-                n=len(chosen),
-                passages=passages,
-            )
-        )
-        st.text("\n".join(item.source for item in chosen[:10]))
-        if len(chosen) > 10:
-            st.caption(words("… and {n} more", n=len(chosen) - 10))
+    passages = words.count("1 passage", "{n} passages", sum(item.passages for item in chosen))
+    st.text("\n".join(item.source for item in chosen[:10]))
+    if len(chosen) > 10:
+        st.caption(words("… and {n} more", n=len(chosen) - 10))
+    st.text(words("Delete for good, with {passages}? Records of runs keep what they saw.", passages=passages))
     delete = partial(_delete, engine, collection, chosen, words)
     answer_buttons(words("Delete"), words("Keep"), delete, key="kb_delete", keep=_keep, icon=":material/delete:")
 
@@ -174,15 +168,108 @@ def _delete(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words
         for item in chosen:
             engine.delete_source(collection, item.source)
 
-    passages = sum(item.passages for item in chosen)
-    if len(chosen) == 1:
-        said = words.count(
-            "{name} was deleted with its passage.",
-            "{name} was deleted with its {n} passages.",
-            passages,
-            name=chosen[0].source,
-        )
-    else:
-        said = words("{n} sources were deleted with their {passages} passages.", n=len(chosen), passages=passages)
-    attempt(work, said)
+    attempt(work, words.count("Deleted 1 source.", "Deleted {n} sources.", len(chosen)))
     _close()
+
+
+def matching_sources(sources: Sequence[SourceInfo], text: str) -> list[SourceInfo]:
+    """Those whose name or title holds a text, regardless of its case."""
+    return [item for item in sources if holds(text, item.source, item.title)]
+
+
+def view(
+    sources: Sequence[SourceInfo], words: Words, *, key: str, opened: str = "", fixed: bool = False
+) -> SourceListEvent:
+    """Draw one row a source, below 640 px of width one card each; ``fixed`` ones cannot be selected.
+
+    Names and titles are untrusted, and are drawn as text.
+    """
+    result = _component(
+        key=key,
+        data={
+            "lang": words.declared.html,
+            "rows": [_row(item, words) for item in sources],
+            "opened": opened,
+            "fixed": fixed,
+            "words": {
+                "source": words("Source"),
+                "kind": words("Kind"),
+                "kind_help": words("The quality-control workflow searches each kind apart."),
+                "passages": words(NC_("knowledge", "Passages")),
+                "added": words("Added"),
+                "select": words("Select"),
+                "select_all": words("Select all shown"),
+                "open": words("Show passages"),
+            },
+        },
+        on_press_change=nothing,
+        on_selected_change=nothing,
+    )
+    shown = {item.source for item in sources}
+    pressed = str(result.press.get("source", "")) if isinstance(result.press, Mapping) else ""
+    chosen = set(result.selected) if isinstance(result.selected, list) else set()
+    return SourceListEvent(
+        opened=pressed if pressed in shown else "",
+        selected=tuple(item.source for item in sources if item.source in chosen),
+    )
+
+
+def _heading(source: SourceInfo, words: Words, *, fixed: bool = False) -> None:
+    """Title and name of the source that is open, and the account of its reading; a ``fixed`` one cannot be replaced."""
+    named = (node("span", "muted small", source.source),) if source.title and source.title != source.source else ()
+    kind = chip("plain", words(SOURCE_KIND_NAMES[source.kind]))
+    head = node("div", "head", node("strong", "", source.title or source.source), kind, *named)
+    account = account_nodes(source.account, words)
+    if source.account is None and not fixed:
+        account.append(node("div", "muted small", words("Add the file again to record it.")))
+    draw_knowledge((head, *account), words, key="kb_opened")
+
+
+def account_nodes(account: Account | None, words: Words) -> list[Node]:
+    """List what was read of a source and what was left out, a line each."""
+    return [
+        node("div", "small warn-ink", f"! {line.text}") if line.missing else node("div", "muted small", line.text)
+        for line in account_lines(account, words)
+    ]
+
+
+def _passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:
+    """The passages of one source, in order, a page at a time, as plain text: they are untrusted."""
+    shown = page_of(passages, _A_PAGE, key=key)
+    draw_knowledge([_passage(item, words) for item in shown], words, key="kb_passages")
+
+
+def _row(item: SourceInfo, words: Words) -> dict[str, str]:
+    """Build the row of a source for the browser; all words are rendered."""
+    return {
+        "source": item.source,
+        "title": item.title if item.title != item.source else "",
+        "kind": words(SOURCE_KIND_NAMES[item.kind]),
+        "passages": count_text(item.passages),
+        "added": moment(item.added_at) or "–",
+        "missing": _missing(item.account, words),
+    }
+
+
+def _missing(account: Account | None, words: Words) -> str:
+    """Describe on one line what is missing from a source; of several notes, the first and the number of others."""
+    if account is None or not account.left_out:
+        return ""
+    first, *others = account.left_out
+    more = f" · {words('… and {n} more', n=len(others))}" if others else ""
+    return f"! {note_text(first, words)}{more}"
+
+
+def _passage(item: StoredPassage, words: Words) -> Node:
+    section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
+    number = node("span", "muted small", words("Passage {n}", n=item.ordinal))
+    head = node("div", "head", number, *section, node("span", "muted small num", lines_text(item, words)))
+    return node("section", "card", head, node("p", "own-text", item.text))
+
+
+def lines_text(passage: StoredPassage, words: Words) -> str:
+    """The lines of the file that a passage comes from, "lines 12–30"; empty where the file has none."""
+    first, _, last = str(passage.meta.get("lines", "")).partition("-")
+    if last:
+        return words("lines {first}–{last}", first=first, last=last)
+    return words("line {n}", n=first) if first else ""

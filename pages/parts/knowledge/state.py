@@ -23,15 +23,15 @@ from pages.parts.common.rights import may
 
 View = Literal["add", "collections", "search", "map", "graph", "memory"]
 VIEW_NAMES: dict[View, str] = {
-    "add": N_("Add"),
-    "collections": N_("Collections"),
+    "collections": NC_("knowledge", "Collections"),
+    "add": N_("Add files"),
     "search": NC_("knowledge", "Search"),
-    "map": N_("Map"),
     "graph": N_("Graph"),
+    "map": N_("Map"),
     "memory": N_("Memory"),
 }
 
-NO_COLLECTION = N_("There is no collection yet. Files that are put in make one, with passages to search.")
+NO_COLLECTION = N_("No collection yet. Add files to make one.")
 _NEEDED: Mapping[View, Role] = {"add": "editor"}
 """The roles that views need which do nothing but change something."""
 _CHOSEN = "kb_collection"
@@ -55,10 +55,26 @@ class AddedView:
     name: str
     """In the address."""
     label: str
-    icon: str
     draw: Callable[[], None]
-    invitation: str
-    """Said with its button where there are only the samples."""
+
+
+SAMPLES = "samples"
+"""Name of the collection that ships with the workbench."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A dialog for admins and a fact of a collection, which a plug-in adds, in the language of the page."""
+
+    name: str
+    label: str
+    """Of the button."""
+    icon: str
+    dialog: Callable[[CollectionInfo], None]
+    fact: Callable[[CollectionInfo], tuple[str, str]] = lambda _: ("", "")
+    """Its label and what it says; empty where there is nothing to say."""
+    suits: Callable[[CollectionInfo], bool] = lambda info: not info.read_only
+    """Which collections it is for; by itself for all that can be changed here."""
 
 
 def added_views(engine: Engine, words: Words) -> list[AddedView]:

@@ -10,7 +10,6 @@ import streamlit as st
 from components.common.amounts import count_text
 from components.common.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
 from components.common.i18n import Words
-from components.knowledge.collection_cards import SAMPLES
 from components.knowledge.draw import quiet
 from components.labels import NAME_RULE
 from engine.engine import Engine
@@ -19,6 +18,7 @@ from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import ProposedModel
 from engine.roles import CollectionInfo
 from pages.parts.common.session_cache import cached_in_session
+from pages.parts.knowledge.state import SAMPLES
 
 _NEW = ""
 _SUGGESTED = "my_documents"
@@ -57,7 +57,7 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
         info = by_name[str(chosen)]
         model = model_name(info.embedding_model, words)
         quiet(
-            words("Embedded with {model}, {dim} dimensions, as the collection was.", model=model, dim=info.dim),
+            words("Embedded with {model}", model=model),
             words,
             key="kb_model_existing",
         )
@@ -84,7 +84,7 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
         st.text_input(words("Name"), key="kb_name", max_chars=255, help=words(NAME_RULE), persist_state="session") or ""
     ).strip()
     if name in taken:
-        st.caption(words("A collection {name} is there already; files go into it as it is.", name=name))
+        st.caption(words("{name} exists; the files go into it.", name=name))
         return Target(name)
     if name and not _usable(name):
         st.markdown(f":orange[:small[{words(NAME_RULE)}]]")
@@ -92,7 +92,7 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
         words("Description"),
         key="kb_description",
         max_chars=500,
-        placeholder=words("What it holds, for those who choose it"),
+        placeholder=words("What it holds"),
         persist_state="session",
     )
     model = _model_choice(engine, words)
@@ -121,10 +121,7 @@ def _model_choice(engine: Engine, words: Words) -> str:
         list(models),
         format_func=lambda name: model_option(models[name], words) if name in models else name,
         key="kb_model",
-        help=words(
-            "Fixed for the collection: its vectors are comparable with those of this model alone. Another model needs "
-            "a re-embedding, on the tab Collections."
-        ),
+        help=words("Fixed for the collection; Re-embed changes it later."),
         persist_state="session",
     )
     item = models[str(chosen)]
@@ -147,10 +144,8 @@ def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
 
 def _prefixes(words: Words) -> tuple[str | None, str | None]:
     """Prefixes where the model lets them be chosen; left empty, those known for the model."""
-    with st.expander(words("Prefixes of the embedding model")):
-        st.caption(
-            words("Some models want a few words before each text. Left empty, those known for the model are used.")
-        )
+    with st.expander(words("Prefixes")):
+        st.caption(words("Empty: those known for the model."))
         query = st.text_input(words("Before a query"), key="kb_query_prefix", max_chars=500, persist_state="session")
         passage = st.text_input(
             words("Before a passage"), key="kb_passage_prefix", max_chars=500, persist_state="session"

@@ -1,0 +1,284 @@
+"""What can be done to a collection besides searching it: one dialog each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import streamlit as st
+
+from components.common.amounts import count_text
+from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_option
+from components.common.i18n import Words
+from components.common.markup import draw, node
+from components.labels import COLLECTION_ACTIONS, NAME_RULE
+from engine.builtin.full_text import SEGMENTING
+from engine.engine import Engine
+from engine.people import Role, current_user, signing_in
+from engine.roles import CollectionInfo
+from pages.parts.common.actions import answer_buttons
+from pages.parts.common.rights import may
+from pages.parts.knowledge.state import SAMPLES, Addition, aim_at, attempt
+from pages.parts.knowledge.target import embedding_models
+
+Action = Literal["rename", "alias", "describe", "reembed", "full_text", "prefix", "limit", "drop"]
+NEEDED: Mapping[str, Role] = {"describe": "editor", "full_text": "editor"}
+"""The roles of those that are not for admins alone."""
+_LONGEST_NAME = 255
+_ICONS: dict[Action, str] = {
+    "rename": "edit",
+    "alias": "label",
+    "describe": "notes",
+    "reembed": "cached",
+    "full_text": "manage_search",
+    "prefix": "short_text",
+    "limit": "lock",
+    "drop": "delete",
+}
+
+
+def panel(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words: Words) -> None:
+    """Draw a button for each action that the reader may take; a press opens its dialog."""
+    for action in actions_of(info, added):
+        if isinstance(action, Addition):
+            name, icon = action.name, action.icon
+        else:
+            name, icon = action, _ICONS[action]
+        label = label_of(action, words)
+        pressed = may(NEEDED.get(name, "admin")) and st.button(
+            label, icon=f":material/{icon}:", type="tertiary", key=f"kb_do_{name}"
+        )
+        if pressed:
+            open_dialog(action, engine, info, words)
+
+
+def actions_of(info: CollectionInfo, added: Sequence[Addition] = ()) -> list[Action | Addition]:
+    """List a collection's actions: those of other programs are read only, the samples stay as they are.
+
+    ``added`` are those of plug-ins; a limit is for where people sign in.
+    """
+    limit: list[Action | Addition] = ["limit"] if signing_in() else []
+    if info.read_only:
+        return [*limit, *added]
+    possible: list[Action | Addition] = ["alias", "describe", "reembed"]
+    if info.name != SAMPLES:
+        possible.insert(0, "rename")
+    if not info.full_text or info.segmenting != SEGMENTING:
+        possible.append("full_text")
+    possible += added
+    if has_own_prefixes(info.embedding_model):
+        possible.append("prefix")
+    possible += limit
+    if info.name != SAMPLES:
+        possible.append("drop")
+    return possible
+
+
+def open_dialog(action: Action | Addition, engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """Open the dialog of one action on a collection."""
+    bodies: dict[Action, Callable[[Engine, CollectionInfo, Words], None]] = {
+        "rename": _rename,
+        "alias": _aliases,
+        "describe": _describe,
+        "reembed": _reembed,
+        "full_text": _full_text,
+        "prefix": _prefix,
+        "limit": _limit,
+        "drop": _drop,
+    }
+
+    def body() -> None:
+        draw((node("strong", "", info.name),), words, key="kb_dialog_name")
+        if isinstance(action, Addition):
+            action.dialog(info)
+        else:
+            bodies[action](engine, info, words)
+
+    st.dialog(label_of(action, words))(body)()
+
+
+def label_of(action: Action | Addition, words: Words) -> str:
+    """Label an action's button."""
+    return action.label if isinstance(action, Addition) else words(COLLECTION_ACTIONS[action])
+
+
+def _end(label: str, act: Callable[[], None], words: Words, *, disabled: bool = False, icon: str | None = None) -> None:
+    answer_buttons(label, words("Cancel"), act, key="kb_dialog", disabled=disabled, icon=icon)
+
+
+def _typed(key: str) -> str:
+    return str(st.session_state.get(key) or "").strip()
+
+
+def _name_box(label: str, key: str, usual: str, words: Words) -> None:
+    st.text_input(label, usual, max_chars=_LONGEST_NAME, key=key, help=words(NAME_RULE))
+
+
+def _rename(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    key = f"kb_rename_{info.name}"
+    _name_box(words("New name"), key, info.name, words)
+    st.checkbox(words("Keep the old name as an alias, for links and records"), True, key="kb_rename_keep")
+
+    def act() -> None:
+        new, keep = _typed(key), bool(st.session_state.get("kb_rename_keep"))
+        if new in ("", info.name):
+            return
+        said = words("Saved.")
+        if attempt(lambda: engine.library.rename(info.name, new, keep_old=keep), said):
+            aim_at("collections", new)
+
+    _end(words("Save"), act, words)
+
+
+def _aliases(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    st.caption(
+        words("Other names for this collection in runs, links and the API. They can be moved to another one later.")
+    )
+    for alias in info.aliases:
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.text(alias)
+            if st.button(
+                words("Remove {name}", name=alias),
+                icon=":material/close:",
+                type="tertiary",
+                key=f"kb_alias_drop_{alias}",
+                on_click=_drop_alias,
+                args=(engine, alias, words),
+            ):
+                st.rerun()
+    key = f"kb_alias_{info.name}"
+    _name_box(words("Add an alias"), key, "", words)
+
+    def act() -> None:
+        new = _typed(key)
+        if new:
+            attempt(lambda: engine.library.set_alias(new, info.name), words("Saved."))
+
+    _end(words("Save"), act, words)
+
+
+def _drop_alias(engine: Engine, alias: str, words: Words) -> None:
+    attempt(lambda: engine.library.drop_alias(alias), words("Saved."))
+
+
+def _describe(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    key = f"kb_describe_{info.name}"
+    st.text_area(words("Description"), info.description, max_chars=2000, key=key)
+
+    def act() -> None:
+        attempt(lambda: engine.library.set_description(info.name, _typed(key)), words("Saved."))
+
+    _end(words("Save"), act, words)
+
+
+def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    st.caption(words("Embeds every passage into a new collection. This one stays until you delete it."))
+    models = {item.model: item for item in embedding_models(engine) if item.available and not _same(item.model, info)}
+    if not models:
+        st.info(words("No other embedding model here. Pull one with Ollama, such as `ollama pull bge-m3`."))
+        return
+    chosen = str(
+        st.selectbox(
+            words("Embedding model"),
+            list(models),
+            format_func=lambda name: model_option(models[name], words) if name in models else name,
+            key=f"kb_reembed_model_{info.name}",
+        )
+    )
+    st.caption(model_facts(models[chosen], words))
+    key = f"kb_reembed_{info.name}_{family(chosen)}"
+    _name_box(words("Name of the new collection"), key, f"{info.name}_{family(chosen)}", words)
+    if info.name != SAMPLES:
+        # The samples keep their name: they come back under it at every start.
+        label = words("Give it the name {name} when done", name=info.name)
+        st.checkbox(
+            label,
+            key="kb_reembed_switch",
+        )
+
+    def act() -> None:
+        switch = info.name != SAMPLES and bool(st.session_state.get("kb_reembed_switch"))
+        if attempt(lambda: engine.ingestions.start_reembed(info.name, _typed(key), chosen, switch=switch)):
+            aim_at("add")
+
+    _end(words("Start"), act, words)
+
+
+def _same(model: str, info: CollectionInfo) -> bool:
+    """Return whether a model of the choice is the one that the collection was embedded with."""
+    kind = family(model)
+    return kind == family(info.embedding_model) and (kind != "ollama" or model == info.embedding_model)
+
+
+def _full_text(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    st.text(
+        words(
+            "Rewrites the collection so that it can be searched by words too. Vectors are copied, not embedded again."
+        )
+    )
+
+    def act() -> None:
+        if attempt(lambda: engine.ingestions.start_add_full_text(info.name)):
+            aim_at("add")
+
+    _end(words("Start"), act, words)
+
+
+def _prefix(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """The query prefix can be changed at any time: the stored vectors do not depend on it."""
+    st.caption(words("Put before every question. The prefix of passages is part of their vectors and stays."))
+    key = f"kb_prefix_{info.name}"
+    st.text_input(words("Before a query"), info.query_prefix, key=key, max_chars=500)
+
+    def act() -> None:
+        # With its spaces: many prefixes end in one.
+        typed = str(st.session_state.get(key) or "")
+        attempt(lambda: engine.set_query_prefix(info.name, typed), words("Saved."))
+
+    _end(words("Save"), act, words)
+
+
+def _limit(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """Limit the readers to some groups, by their names at the provider."""
+    st.caption(
+        words("Only these groups and admins read it and see runs that searched it. Empty: everyone who signs in.")
+    )
+    key = f"kb_limit_{info.name}"
+    limits = engine.limits.all()
+    known = sorted({group for groups in limits.values() for group in groups} | current_user().groups)
+    st.multiselect(
+        words("Groups"),
+        known,
+        sorted(limits.get(info.name, ())),
+        accept_new_options=True,
+        placeholder=words("everyone"),
+        key=key,
+    )
+
+    def act() -> None:
+        chosen = [str(group) for group in st.session_state.get(key) or ()]
+        attempt(lambda: engine.limit_collection(info.name, chosen), words("Saved."))
+
+    _end(words("Save"), act, words)
+
+
+def _drop(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """One that holds something has to be named, so that no slip of the hand takes it."""
+    st.text(
+        words(
+            "Deletes {n} passages, open drafts and fitted graders for good. Records of runs and query sets stay.",
+            n=count_text(info.passages),
+        )
+    )
+    key = f"kb_drop_{info.name}"
+    if info.passages:
+        st.text_input(words("Type {name} to confirm", name=info.name), key=key, live=True)
+
+    def sure() -> bool:
+        return not info.passages or _typed(key) == info.name
+
+    def act() -> None:
+        if sure():
+            attempt(lambda: engine.library.drop(info.name), words("Deleted."))
+
+    _end(words("Delete"), act, words, disabled=not sure(), icon=":material/delete:")
