@@ -54,12 +54,12 @@ def row_name(row: Row, record: RunRecord, words: Words) -> str:
 
 def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pressed: bool) -> Node:
     name = row_name(row, record, words)
-    parts: list[Node] = []
+    legs: list[Node] = []
     heard = []
     for place, stop in enumerate(row.stops):
         last = place + 1 == len(row.stops)
         box, said = _box(stop, record, words, pressed)
-        parts.append(box)
+        on = "" if last and not (following or record.outcome) else node("span", "to", "→", aria_hidden="true")
         if stop.decision is not None:
             said = words(
                 "{step}; {why} → {target}",
@@ -67,15 +67,13 @@ def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pr
                 why=inequality_text(stop.decision, words),
                 target=node_text(stop.decision.route, record.workflow, words),
             )
-            parts.append(_why(stop, bool(last and following), words, record))
-        elif not last:
-            parts.append(node("span", "to", "→", aria_hidden="true"))
+            on = _why(stop, bool(last and following), words, record)
+        # A step and the edge that leaves it are never parted by the end of a line.
+        legs.append(node("span", "leg", box, on))
         heard.append(said)
     if not following and record.outcome is not None:
         tone, text = run_badge(record, words)
-        if parts and row.stops[-1].decision is None:
-            parts.append(node("span", "to", "→", aria_hidden="true"))
-        parts.append(node("span", f"end chip {tone}", text))
+        legs.append(node("span", f"end chip {tone}", text))
         heard.append(text)
     sentence = words("{row}: {steps}.", row=name, steps=words("; ").join(heard))
     return node(
@@ -83,7 +81,7 @@ def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pr
         "row",
         node("span", "sr", sentence),
         node("span", "name", name, aria_hidden="true"),
-        node("div", "steps", *parts),
+        node("div", "steps", *legs),
     )
 
 

@@ -29,9 +29,7 @@ RECORDS: dict[str, RunRecord] = {
 def drawn(record: RunRecord, language: UiLanguage = "en") -> list[tuple[str, list[str]]]:
     """The name of each row and the texts of its parts."""
     rows = path_of(record, words_for(language))
-    return [
-        (name.text, [part.text for part in steps.kids if isinstance(part, Node)]) for _, name, steps in map(kids, rows)
-    ]
+    return [(kids(row)[1].text, [part.text for part in parts_of(row)]) for row in rows]
 
 
 def kids(row: Node) -> tuple[Node, Node, Node]:
@@ -57,8 +55,14 @@ def test_no_row_holds_a_node_twice_and_only_the_last_ends(name: str) -> None:
 
 
 def parts_of(row: Node) -> list[Node]:
+    """The steps of a row, its edges and its end."""
     _, _, steps = kids(row)
-    return [item for item in steps.kids if isinstance(item, Node)]
+    legs = [item for item in steps.kids if isinstance(item, Node)]
+    return [part for leg in legs for part in (inside(leg) if leg.attrs["class"] == "leg" else [leg])]
+
+
+def inside(leg: Node) -> list[Node]:
+    return [part for part in leg.kids if isinstance(part, Node)]
 
 
 def test_a_question_that_a_rewrite_rescues_reads_from_the_first_search_to_the_answer() -> None:
