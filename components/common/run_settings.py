@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, get_args
 
+import streamlit as st
+
 from components.common.i18n import Words
 from components.common.phrases import begun
 from components.labels import choices_of, name_of
@@ -12,6 +14,7 @@ from engine.flow import workflow
 from engine.model.config import (
     BUILTIN,
     ROLES,
+    WORKFLOWS,
     RoleModel,
     RoleName,
     RunConfig,
@@ -42,6 +45,15 @@ def option_names(name: WorkflowName) -> tuple[str, ...]:
 def roles_of(name: WorkflowName) -> tuple[RoleName, ...]:
     """The roles that a workflow asks, in the order of the panel."""
     return tuple(role for role in ALL_ROLES if role in workflow(name).roles)
+
+
+def workflow_chosen(otherwise: WorkflowName) -> WorkflowName:
+    """The workflow that the panel stands at; ``otherwise`` before the panel was drawn.
+
+    Right after the language was switched, the state has the name that the browser knew, in the other language.
+    """
+    chosen = st.session_state.get("workflow")
+    return chosen if isinstance(chosen, str) and chosen in WORKFLOWS else otherwise
 
 
 def setting_of_config(config: RunConfig, name: str) -> Any:

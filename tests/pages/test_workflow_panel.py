@@ -419,3 +419,19 @@ def test_roles_that_an_address_does_not_name_have_the_models_of_the_settings(tmp
         assert setting(app, "grader").value == "ollama:small"
         assert "ollama:small" in app.query_params["grader"], "the address means the same on another machine"
         assert setting(opened(grader="builtin"), "grader").value == "builtin"
+
+
+@pytest.mark.parametrize(("left", "said"), [("quality_loop", "quality_loop"), ("自省修正 · 4 个节点", "dual_loop")])
+def test_a_workflow_that_the_browser_knows_by_a_name_in_another_language_is_none(left: str, said: str) -> None:
+    """So it stands in the state until the panel is drawn, right after the language was switched."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from components.common.run_settings import workflow_chosen
+
+        st.write(workflow_chosen("dual_loop"))
+
+    app = AppTest.from_function(page)
+    app.session_state["workflow"] = left
+    assert app.run().markdown[0].value == said

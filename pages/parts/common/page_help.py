@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from components.common.i18n import Words
+from components.common.run_settings import workflow_chosen
 from components.common.widgets import explained
 from components.labels import help_of, name_of
 from engine.flow import workflow
@@ -38,8 +39,7 @@ def page_help(page: str, title: str, words: Words, begin_tour: Callable[[], None
     if page == "ask" and st.button(words("Start the tour"), key="help_tour", on_click=begin_tour):
         st.rerun()
     if page in ("ask", "tune"):
-        chosen: WorkflowName = st.session_state.get("workflow", USUAL)
-        view(settings_shown(chosen if page == "ask" else USUAL), words)
+        view(settings_shown(workflow_chosen(USUAL) if page == "ask" else USUAL), words)
 
 
 def settings_shown(name: WorkflowName) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, command, fold, node
 from components.common.phrases import duration_text, fault_text
-from components.common.run_settings import roles_of
+from components.common.run_settings import roles_of, workflow_chosen
 from components.system.draw import draw_system, fault_nodes
 from engine.api.process import get_engine
 from engine.engine import Engine
@@ -268,7 +268,7 @@ _last = _Last()
 
 def roles_played() -> dict[str, str]:
     """The model that the panel's settings name for each role of the chosen workflow."""
-    roles = roles_of(st.session_state.get("workflow", get_engine().settings.defaults_of_runs.workflow))
+    roles = roles_of(workflow_chosen(get_engine().settings.defaults_of_runs.workflow))
     models = models_played(roles)
     return {str(role): models.of(role).model for role in roles}
 

@@ -11,14 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, command, fold, node, table
-from components.common.run_settings import roles_of
+from components.common.run_settings import roles_of, workflow_chosen
 from components.common.widgets import model_name, model_picker
 from components.labels import choices_of
 from components.system.draw import draw_system
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
-from engine.model.config import BUILTIN, RunConfig, WorkflowName
+from engine.model.config import BUILTIN, RunConfig
 from engine.model.system import ModelDetails, Provider
 from engine.version import install_command
 from pages.parts.common.actions import say_fault
@@ -75,7 +75,7 @@ def panel(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
 
 
 def _roles(engine: Engine, seen: Seen, words: Words) -> None:
-    workflow: WorkflowName = st.session_state.get("workflow", RunConfig().workflow)
+    workflow = workflow_chosen(RunConfig().workflow)
     with st.container(border=True, key="system_roles"):
         st.markdown(f"**{words('Model of each role')}**")
         st.caption(
