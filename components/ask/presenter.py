@@ -16,7 +16,8 @@ from components.ask.admitted import admits_text
 from components.ask.live_view import PICTURE_SCRIPT, plan_of
 from components.ask.what_if_text import consequence_text
 from components.common.i18n import Words
-from components.common.markup import box, draw, nothing, script
+from components.common.inline import component, script
+from components.common.markup import box, draw, nothing
 from components.common.phrases import begun, inequality_text, section_text
 from components.labels import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
@@ -79,7 +80,7 @@ _HTML = """
 </section>
 """
 
-_draw = st.components.v2.component(
+_draw = component(
     "presenter",
     html=_HTML,
     css=script("tokens.css", "workflow_picture.css", "presenter.css"),

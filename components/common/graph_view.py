@@ -19,7 +19,8 @@ import streamlit as st
 
 from components.common.graph_picture import Dot, GraphPicture, Line
 from components.common.i18n import Words
-from components.common.markup import nothing, script
+from components.common.inline import component, script
+from components.common.markup import nothing
 from engine.messages import N_, NC_
 from engine.model.values import PassageId
 
@@ -39,7 +40,7 @@ _DESCRIPTION = 600
 _PASSAGES = 12
 """Passages of what is chosen that are shown."""
 
-_component = st.components.v2.component(
+_component = component(
     "graph_view",
     html='<section class="wb graph"></section>',
     css=script("tokens.css", "graph_view.css"),

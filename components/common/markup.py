@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from components.common.i18n import Words
+from components.common.inline import component, script
 from engine.model.values import PassageId
 
 OPEN = "open:"
 """What the press of a citation begins with; the passage's id follows."""
-_ASSETS = Path(__file__).parents[1] / "assets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +130,12 @@ def opened_passage(pressed: str | None) -> PassageId | None:
     return PassageId(pressed.removeprefix(OPEN)) if pressed and pressed.startswith(OPEN) else None
 
 
-def script(*names: str) -> str:
-    """Files of ``components/assets`` joined in order: the source of an inline component."""
-    return "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
-
-
 class Drawer:
     """Draws trees one below the other, with style sheets besides those of every page; ``look`` is a class of all."""
 
     def __init__(self, name: str, *sheets: str, look: str = "") -> None:
-        self._component = st.components.v2.component(
-            f"workbench_{name}",
+        self._component = component(
+            name,
             html=f'<div class="{f"wb {look}".strip()}"></div>',
             css=script("tokens.css", "markup.css", *sheets),
             js=script("dom.js", "answer_live.js", "build.js", "markup.js"),

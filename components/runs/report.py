@@ -13,8 +13,9 @@ from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
 from components.common.i18n import Words
+from components.common.inline import script
 from components.common.judged import known_nodes
-from components.common.markup import Node, chip, figure, node, script
+from components.common.markup import Node, chip, figure, node
 from components.common.outcomes import REASONS, branch_text, reason_text, round_text, run_badge
 from components.common.phrases import duration_text, fault_text, inequality_text, node_text
 from components.common.report_context import context_nodes, marker_nodes

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
-import streamlit as st
-
 from components.ask.what_if_text import setting_name, value_text
 from components.common.i18n import Words
-from components.common.markup import nothing, script
+from components.common.inline import component, script
+from components.common.markup import nothing
 from components.common.outcomes import end_mark, outcome_text
 from components.common.phrases import duration_text, workflow_text
 from components.common.run_settings import option_names, roles_of
@@ -49,8 +48,8 @@ _LABELS = {
     "copied": N_("Link copied"),
 }
 
-_component = st.components.v2.component(
-    "workbench_run_list",
+_component = component(
+    "run_list",
     html='<div class="wb runs"></div>',
     css=script("tokens.css", "run_list.css"),
     js=script("dom.js", "run_list.js"),

@@ -11,7 +11,7 @@ import pytest
 from components.common.graph_picture import GraphPicture, community_picture, entity_picture, evidence_picture
 from components.common.graph_view import _PHRASES, graph_data, type_text
 from components.common.i18n import UiLanguage, words_for
-from components.common.markup import script
+from components.common.inline import script
 from components.labels import BUILTIN_EXTRACTOR, GRAPH_LISTS
 from components.workflows.mode_notes import fallback_text, note_text, notes_box
 from engine.library.values import GraphState

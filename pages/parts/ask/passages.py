@@ -13,8 +13,9 @@ from components.ask.diagnosis import blind_note
 from components.ask.passage_rows import cut_text, gate_text, names_of, passage_row, stage_cells
 from components.common.controls import download, table_csv
 from components.common.i18n import Words
+from components.common.inline import component, script
 from components.common.life_lines import LifeLine, Sighting, life_lines
-from components.common.markup import nothing, script
+from components.common.markup import nothing
 from components.common.outcomes import round_text
 from components.common.phrases import bar_text, begun, probability_text, section_text, verdict_label, verdict_reason
 from components.common.terms import question_terms
@@ -100,8 +101,8 @@ _LABELS = {
     "cut_sentences": N_("greyed: left out before the answer was written"),
 }
 
-_component = st.components.v2.component(
-    "workbench_passages",
+_component = component(
+    "passages",
     html='<div class="wb passages"></div>',
     css=script("tokens.css", "passages.css"),
     js=script("dom.js", "passages.js"),

@@ -13,7 +13,8 @@ import streamlit as st
 
 from components.ask.live_view import PICTURE_SCRIPT, layouts
 from components.common.i18n import Words
-from components.common.markup import nothing, script
+from components.common.inline import component, script
+from components.common.markup import nothing
 from components.common.phrases import duration_text
 from components.common.url_state import base_path
 from components.path.drawing import path_of
@@ -62,8 +63,8 @@ _HTML = """
 </div>
 """
 
-_draw = st.components.v2.component(
-    "workbench_path",
+_draw = component(
+    "path",
     html=_HTML,
     css=script("tokens.css", "workflow_picture.css", "path.css"),
     js=script("dom.js", "build.js", PICTURE_SCRIPT, "run_stream.js", "path_replay.js", "path.js"),

@@ -9,7 +9,8 @@ from uuid import uuid4
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import nothing, script
+from components.common.inline import component, script
+from components.common.markup import nothing
 from engine.messages import N_
 from engine.model.values import RunId
 from engine.samples.demos import demos
@@ -20,8 +21,8 @@ _SHOWN_BY = "rescue"
 Press = Literal["demo", "tune", "runs", "knowledge"]
 """What a stop offers that the page has to do: open a recorded run, or lead to another page."""
 
-_component = st.components.v2.component(
-    "workbench_tour",
+_component = component(
+    "tour",
     html='<div class="wb tour"></div>',
     css=script("tokens.css", "tour.css"),
     js=script("dom.js", "tour_place.js", "tour.js"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from components.ask.verdict_rows import shown_rounds
 from components.common.i18n import Words
-from components.common.markup import nothing, opened_passage, pressed_once, script
+from components.common.inline import component, script
+from components.common.markup import nothing, opened_passage, pressed_once
 from engine.engine import Engine
 from engine.model.config import settings_of
 from engine.model.values import PassageId, RunRecord
@@ -19,8 +18,8 @@ from pages.parts.common.rights import may
 Action = tuple[str, str, str, str]
 """A name, ``judge`` or ``mark``, its label, what it does, and its look."""
 
-_component = st.components.v2.component(
-    "workbench_verdicts",
+_component = component(
+    "verdicts",
     html='<div class="wb verdicts"></div>',
     css=script("tokens.css", "verdicts.css"),
     js=script("dom.js", "verdicts.js"),

@@ -13,7 +13,8 @@ from components.ask.admitted import admits_text, rests_on_text
 from components.ask.notes import setting_of, smallest_change_nodes
 from components.ask.what_if_text import price_text, rich, sentence_text, value_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, draw, node, nothing, script
+from components.common.inline import component, script
+from components.common.markup import Node, button, draw, node, nothing
 from components.common.outcomes import end_text, round_text
 from components.common.panel import want_settings
 from components.common.phrases import place_text, probability_text
@@ -66,8 +67,8 @@ _LEGEND: Mapping[Look, tuple[str, str]] = {
 """A sign beside the colour, for nothing is told by colour alone, and what both mean."""
 SIGNS = {look: sign for look, (sign, _) in _LEGEND.items()}
 
-_component = st.components.v2.component(
-    "workbench_decision_map",
+_component = component(
+    "decision_map",
     html='<section class="wb map"></section>',
     css=script("tokens.css", "decision_map.css"),
     js=script("dom.js", "decision_map.js"),

@@ -5,11 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.inline import component, script
 
-_component = st.components.v2.component(
-    "workbench_document", html="<div></div>", js=script("history.js", "document.js")
-)
+_component = component("document", html="<div></div>", js=script("history.js", "document.js"))
 
 
 def dress_document(words: Words) -> None:

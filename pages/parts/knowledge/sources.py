@@ -11,7 +11,8 @@ import streamlit as st
 from components.common.amounts import count_text, holds, moment
 from components.common.controls import narrowing, page_of
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node, nothing, script
+from components.common.inline import component, script
+from components.common.markup import Node, chip, node, nothing
 from components.common.phrases import section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels import SOURCE_KIND_NAMES
@@ -27,8 +28,8 @@ from pages.parts.knowledge.state import add_files_step, attempt, go_to
 
 _A_PAGE = 20
 _OPENED = "kb_source"
-_component = st.components.v2.component(
-    "workbench_source_list",
+_component = component(
+    "source_list",
     html='<div class="wb sources"></div>',
     css=script("tokens.css", "source_list.css"),
     js=script("dom.js", "source_list.js"),

@@ -7,14 +7,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.controls import download
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.inline import component, script
 from engine.engine import Engine
 from pages.parts.system.state import again_button
 from pages.parts.system.work import draw_fault, looked, until
 
 _OLD_S = 30.0
-_component = st.components.v2.component(
-    "workbench_copy_text",
+_component = component(
+    "copy_text",
     html='<div class="wb"></div>',
     css=script("tokens.css", "copy_text.css"),
     js=script("dom.js", "copy_text.js"),

@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
 from components.common.i18n import Words
-from components.common.markup import nothing, script
+from components.common.inline import component, script
+from components.common.markup import nothing
 from components.labels import name_of
 from engine.evaluation.figures import Figure
 from engine.evaluation.sweep import AxisValue, HeatMap
 from engine.model.config import RunConfig
 
-_component = st.components.v2.component(
-    "workbench_settings_map",
+_component = component(
+    "settings_map",
     html='<section class="wb map"></section>',
     css=script("tokens.css", "decision_map.css", "settings_map.css"),
     js=script("dom.js", "decision_map.js"),
@@ -99,10 +98,6 @@ def draw_map(
     picked = _component(key=key, data=data, on_pick_change=nothing).pick
     if not isinstance(picked, Mapping):
         return None
-    last = f"{key}_serial"
-    if st.session_state.get(last) == picked.get("serial"):
-        return None
-    st.session_state[last] = picked.get("serial")
     return {axis.name: axis.values[_nearest(picked[end], axis.values)] for axis, end in ((heat.x, "x"), (heat.y, "y"))}
 
 
