@@ -100,10 +100,6 @@ SOURCE_KIND_NAMES = {
     "web": N_("web · untrusted"),
 }
 
-SIDE_NAMES = {
-    "a": N_("Run A"),
-    "b": N_("Run B"),
-}
 
 GRAPH_LISTS = {
     "vector": N_("Vectors"),
@@ -130,26 +126,14 @@ COMPLEXITIES = {
     "overview": N_("a question about the whole"),
 }
 
-LIST_NAMES = {
-    "vector": N_("vectors"),
-    "local": N_("neighbourhood"),
-    "global": N_("communities"),
-    "near": N_("nearest"),
-    "attachment": N_("attachment"),
-}
-
 MODE_NOTES = {
-    "no_graph": N_("This collection has no knowledge graph, which the search needs ({list})."),
-    "no_entity": N_("The query names no entity of the graph, so there is no neighbourhood to search."),
-    "no_passages": N_("What the graph led to has no passages here ({list})."),
-    "no_communities": N_("The graph has no communities, so there are no summaries to search."),
-    "graph_unfinished": N_("The graph is still being built: what it gave may be incomplete ({list})."),
-    "graph_stale": N_(
-        "The collection has changed since its graph was built: what it gave may be out of date ({list})."
-    ),
-    "graph_unreachable": N_(
-        "The graph could not be reached, or not read in time: {list} was left out. The next question may find it."
-    ),
+    "no_graph": N_("no knowledge graph; build one under Knowledge → Graph"),
+    "no_entity": N_("the query names no entity of the graph"),
+    "no_passages": N_("the graph led to no passage"),
+    "no_communities": N_("the graph has no summaries"),
+    "graph_unfinished": N_("the graph is not finished"),
+    "graph_stale": N_("the graph is older than the collection"),
+    "graph_unreachable": N_("the graph could not be read in time"),
 }
 
 MESSAGE_ROLES = {

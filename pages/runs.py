@@ -20,7 +20,7 @@ View = Literal["list", "compare", "loops", "present"]
 VIEW_NAMES: dict[View, str] = {
     "list": N_("List"),
     "compare": N_("Compare"),
-    "loops": N_("Loops side by side"),
+    "loops": N_("Side by side"),
     "present": N_("Present"),
 }
 

@@ -19,7 +19,7 @@ from components.common.phrases import (
 )
 from components.common.run_settings import setting_of_config
 from components.common.terms import segments
-from components.labels import LIST_NAMES, SOURCE_KIND_NAMES, WEB_PASSAGE
+from components.labels import GRAPH_LISTS, SOURCE_KIND_NAMES, WEB_PASSAGE
 from components.sentences.rounds import round_names
 from engine.flow import workflow
 from engine.messages import N_
@@ -304,7 +304,7 @@ def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], wor
         return {}
     return {
         "lists": [
-            [name, words("{list} #{rank}", list=words(LIST_NAMES[name]), rank=rank)]
+            [name, words("{list} #{rank}", list=words(GRAPH_LISTS[name]), rank=rank)]
             for name, rank in best.found.found_in.items()
         ],
         "only_graph": is_only_graph(best),

@@ -7,11 +7,10 @@ from components.common.markup import Drawer, Node, box, chip, node
 from components.common.outcomes import REASONS, ended_text, reason_text, round_text, run_badge
 from components.common.phrases import begun, duration_text, fault_text, inequality_text, moved_text, node_text
 from components.common.run_settings import setting_label, setting_text
-from components.labels import SIDE_NAMES
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from components.runs.figures import Figure, calls_told, figures_of, measured, shared_measures
 from engine.flow import workflow
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.config import ROLES
 from engine.model.settings_difference import SettingDifference
 from engine.model.values import Fault, RunRecord
@@ -64,7 +63,7 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
     """One sentence of what the comparison found."""
     alike = found.equal
     if not found.same_question:
-        other = words("Two different questions: passages and paths cannot be held against each other.")
+        other = words("Two different questions: only outcomes and costs can be compared.")
         asked = (
             node("p", "", node("span", "ab", name), " ", run.question) for name, run in (("A", found.a), ("B", found.b))
         )
@@ -83,9 +82,9 @@ def parting_text(found: RunDifference, words: Words) -> str:
         return words("A and B are the same run.")
     if found.equal:
         return words(
-            "These runs are alike, although their settings differ: same path, same passages and verdicts, same answer."
+            "Same path, passages, verdicts and answer under different settings."
             if found.settings
-            else "These runs are alike: same path, same passages and verdicts, same answer."
+            else "Same path, passages, verdicts and answer."
         )
     pair = next((item for item in found.path if item.differs), None)
     if pair is not None:
@@ -96,13 +95,13 @@ def parting_text(found: RunDifference, words: Words) -> str:
         )
     if not found.same_path:
         ended = {"a": ended_text(found.a, words), "b": ended_text(found.b, words)}
-        return words("The decisions are the same, the runs ended differently: A {a}, B {b}.", **ended)
-    return words("The paths are the same: every decision of A is B's too.")
+        return words("Same decisions, different ends: A {a}, B {b}.", **ended)
+    return words("Same decisions.")
 
 
 def _why(pair: RoundPair, found: RunDifference, words: Words) -> list[str]:
     if "missing" in pair.differs:
-        return [words("A had ended before it" if pair.a is None else "B had ended before it")]
+        return [words("{run} had ended", run="A" if pair.a is None else "B")]
     said = []
     for aspect in pair.differs:
         if aspect == "route":
@@ -114,23 +113,26 @@ def _why(pair: RoundPair, found: RunDifference, words: Words) -> list[str]:
 
 def _other_route(pair: RoundPair, found: RunDifference, words: Words) -> str:
     if pair.decision_a is None or pair.decision_b is None:
-        first = pair.decision_a is None
-        if (found.a if first else found.b).origin is not None:
-            return words("A is not decided yet" if first else "B is not decided yet")
-        if not workflow((found.a if first else found.b).workflow).gate:
-            return words("A decides nothing in a round" if first else "B decides nothing in a round")
-        return words("A broke off before it decided" if first else "B broke off before it decided")
+        name, run = ("A", found.a) if pair.decision_a is None else ("B", found.b)
+        return words("{run}: {what}", run=name, what=_undecided(run, words))
     routes = {
         "a": node_text(pair.decision_a.route, found.a.workflow, words),
         "b": node_text(pair.decision_b.route, found.b.workflow, words),
     }
-    return words("A continues to {a}, B to {b}", **routes)
+    return words("A → {a}, B → {b}", **routes)
+
+
+def _undecided(run: RunRecord, words: Words) -> str:
+    """Why a round has no decision."""
+    if run.origin is not None:
+        return words("not decided yet")
+    return words("broke off before a decision" if workflow(run.workflow).gate else "nothing is decided in a round")
 
 
 def _counts(found: RunDifference, words: Words) -> str:
     moves = [item.move for item in found.passages if item.notable]
     return words(
-        "{gained} gained · {lost} lost · {moved} moved · {verdicts} verdicts changed",
+        "Passages: {lost} only A, {gained} only B, {moved} moved · {verdicts} verdicts changed",
         gained=moves.count("gained"),
         lost=moves.count("lost"),
         moved=moves.count("moved"),
@@ -163,15 +165,17 @@ def _figure(a: Figure, b: Figure, delta: str) -> Node:
 
 
 def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
-    """By how much B differs from A in each of the five figures; empty where one of them has no such number."""
+    """By how much B differs from A in each of the five figures; empty where a number or a common question lacks."""
     a, b = found.a, found.b
+    if not found.same_question:
+        return ("",) * 5
     first, second = (
         _delta(measured(a, measure), measured(b, measure), words, whole=measure in ("suggestions", "context"))
         for measure in shared_measures(a, b)
     )
     longer_ms = b.duration_ms - a.duration_ms
     return (
-        words("same as A" if a.outcome == b.outcome else NC_("comparison", "changed")),
+        words("same as A") if a.outcome == b.outcome else "≠",
         first,
         second,
         ""
@@ -200,7 +204,7 @@ def _path_card(found: RunDifference, words: Words) -> Node:
     rows = [_columns(words)]
     for pair in found.path:
         if pair.index == found.parting:
-            rows.append(node("div", "parting", node("span", "chip warn", f"≠ {words('the paths part here')}")))
+            rows.append(node("div", "parting", node("span", "chip warn", "≠")))
         rows.append(_round_row(pair, found, words))
     ends = (node("div", "cell", _tag(name), _end(run, words)) for name, run in (("A", found.a), ("B", found.b)))
     rows.append(node("div", "pair end", node("span", "where", words("End")), *ends))
@@ -208,7 +212,7 @@ def _path_card(found: RunDifference, words: Words) -> Node:
 
 
 def _columns(words: Words) -> Node:
-    named = (node("span", "cell muted", words(SIDE_NAMES[name])) for name in ("a", "b"))
+    named = (node("span", "cell muted", name.upper()) for name in ("a", "b"))
     return node("div", "pair columns", node("span", "where"), *named)
 
 
@@ -223,14 +227,12 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
     tag = _tag(name)
     current, decision = (pair.a, pair.decision_a) if name == "A" else (pair.b, pair.decision_b)
     if current is None:
-        return node("div", "cell", tag, node("span", "muted", words("no such round")))
+        return node("div", "cell", tag, node("span", "muted", "–"))
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
     if decision is None:
-        said = words("broke off before a decision" if workflow(run.workflow).gate else "nothing is decided in a round")
-        said = said if run.origin is None else words("not decided yet")
-        return node("div", "cell", tag, query, node("span", "muted", said))
+        return node("div", "cell", tag, query, node("span", "muted", _undecided(run, words)))
     look = "pass" if REASONS[decision.reason].tone == "pass" else "warn"
-    counts = words("{passed} of {kept} passed", passed=decision.passed, kept=decision.kept)
+    counts = f"{decision.passed}/{decision.kept}"
     led = node(
         "div",
         "said",
@@ -238,7 +240,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
         node("span", "muted", " → "),
         chip(look, node_text(decision.route, run.workflow, words)),
     )
-    notes = node("div", "muted small", f"{counts} · {reason_text(decision.reason, words)}")
+    notes = node("div", "muted small", words("{what}: {why}", what=counts, why=reason_text(decision.reason, words)))
     return node("div", "cell", tag, query, led, notes)
 
 
@@ -259,9 +261,9 @@ def costs_card(found: RunDifference, words: Words) -> Node:
     for item in found.times:
         run = found.a if item.a_visits else found.b
         rows.append(_time_row(node_text(item.node, run.workflow, words), item, longest, words))
-    rows.append(_time_row(words("Whole run"), total, longest, words))
+    rows.append(_time_row(words("Total"), total, longest, words))
     rows += [_call_row(item, words) for item in found.calls]
-    return node("section", "card", node("strong", "heading", words("Times and calls")), *rows)
+    return node("section", "card", node("strong", "heading", words("Cost")), *rows)
 
 
 def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node:
@@ -273,7 +275,7 @@ def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node
             node("span", "ab", name),
             node("span", f"track {name.lower()}", node("i", "", data_fill=f"{100 * spent / longest:.1f}%")),
             node("span", "num small", duration_text(spent)),
-            node("span", "muted num small", words("×{n}", n=visits)) if visits > 1 else "",
+            node("span", "muted num small", f"×{visits}") if visits > 1 else "",
         )
         for name, spent, visits in sides
     ]
@@ -301,10 +303,7 @@ def settings_card(found: RunDifference, words: Words) -> Node:
     chosen = [item for item in found.settings if not item.manifest]
     around = [item for item in found.settings if item.manifest]
     parts = [node("strong", "heading", words("Settings that differ"))]
-    if chosen:
-        parts += [_setting_row(item, words) for item in chosen]
-    else:
-        parts.append(node("p", "muted", words("All settings are the same.")))
+    parts += [_setting_row(item, words) for item in chosen] or [node("p", "muted", words("None."))]
     if around:
         parts.append(node("p", "subheading", words("Environment that differs")))
         parts += [_setting_row(item, words) for item in around]

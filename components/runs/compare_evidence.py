@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence, Sized
 
 from components.ask.answer import headline
 from components.ask.rewrites import new_words, old_words, rewrite_why
@@ -11,7 +12,7 @@ from components.common.judged import figures_of_answer, told_nodes
 from components.common.markup import Node, button, chip, node
 from components.common.outcomes import GATES, round_text
 from components.common.phrases import probability_text, section_text, verdict_text
-from components.labels import GRAPH_LISTS, SIDE_NAMES
+from components.labels import GRAPH_LISTS
 from engine.evaluation.values import RunAnswer
 from engine.messages import N_
 from engine.model.values import Rewrite, RunRecord, Verdict
@@ -19,12 +20,12 @@ from engine.replay.answer_difference import SentenceDifference
 from engine.replay.difference import PassageDifference, PassageOutcome, RewritePair, RunDifference
 
 _MOVES = {
-    "gained": ("pass", N_("+ gained"), N_("Only B kept it")),
-    "lost": ("fault", N_("− lost"), N_("Only A kept it")),
-    "moved": ("accent", N_("↕ moved"), N_("Its rank is another one")),
-    "same": ("grey", N_("= same"), ""),
+    "gained": ("pass", N_("+ only B")),
+    "lost": ("fault", N_("− only A")),
+    "moved": ("accent", N_("↕ moved")),
+    "same": ("grey", N_("= same")),
 }
-"""Look, name and explanation of what became of a passage."""
+"""Look and name of what became of a passage."""
 
 _SNIPPET = 160
 
@@ -42,67 +43,45 @@ def passages_card(found: RunDifference, words: Words, *, all_passages: bool, sho
         "div",
         "pair columns",
         node("span", "where", words("Passage")),
-        *(node("span", "cell muted", words(SIDE_NAMES[name])) for name in ("a", "b")),
+        *(node("span", "cell muted", name.upper()) for name in ("a", "b")),
     )
-    parts: list[Node] = [_context(found, words), *_graph(found, words)]
+    parts: list[Node] = [_context(found, words)]
     if shown:
         parts += [head, *(_passage_row(item, flipped.get(item.passage.id), words) for item in shown)]
     else:
         parts.append(node("p", "muted", words("No passage differs.")))
     if rest:
-        more = button(words("Show all passages"), show_all)
-        parts.append(
-            node(
-                "div",
-                "actions",
-                node(
-                    "span",
-                    "muted small",
-                    words.count("1 passage fared alike in both runs", "{n} passages fared alike in both runs", rest),
-                ),
-                more,
-            )
-        )
+        more = button(words("Show all"), show_all)
+        same = words.count("1 other is the same", "{n} others are the same", rest)
+        parts.append(node("div", "actions", node("span", "muted small", same), more))
     return node("section", "card passages", node("strong", "heading", words("Passages")), *parts)
 
 
 def _context(found: RunDifference, words: Words) -> Node:
     given = found.context
-    counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
-    counted = words("{shared} in both · {gained} only in B · {lost} only in A", **counts)
-    return node("p", "muted small", f"{words('Given to the generator')}: {counted}")
+    parts = (given.shared, given.gained, given.lost)
+    said = words("Given to the generator: {counts}", counts=_in_both(parts, words))
+    entities = (given.shared_entities, given.gained_entities, given.lost_entities)
+    if any(entities):
+        said += f" · {words('entities: {counts}', counts=_in_both(entities, words))}"
+    return node("p", "muted small", said)
 
 
-def _graph(found: RunDifference, words: Words) -> list[Node]:
-    given = found.context
-    parts = (given.shared_entities, given.gained_entities, given.lost_entities)
-    if not any(parts):
-        return []
-    shared, gained, lost = (len(part) for part in parts)
-    return [
-        node(
-            "p",
-            "muted small",
-            words(
-                "Entities given: {shared} in both · {gained} only in B · {lost} only in A",
-                shared=shared,
-                gained=gained,
-                lost=lost,
-            ),
-        )
-    ]
+def _in_both(parts: Sequence[Sized], words: Words) -> str:
+    both, b, a = (len(part) for part in parts)
+    return words("{both} in both, {a} only A, {b} only B", both=both, a=a, b=b)
 
 
 def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) -> Node:
-    look, name, explained = _MOVES[item.move]
-    moved = words("▲ up {n}" if (item.climbed or 0) > 0 else "▼ down {n}", n=abs(item.climbed or 0))
+    look, name = _MOVES[item.move]
+    moved = f"{'▲' if (item.climbed or 0) > 0 else '▼'} {abs(item.climbed or 0)}"
     said = moved if item.move == "moved" and item.climbed else words(name)
-    marks = [chip(look, said, words(explained) if explained else "")]
+    marks = [chip(look, said)]
     if flipped:
         marks.append(chip("warn", f"⇄ {words('verdict flipped')}"))
     elif flipped is False and item.a and item.b and item.a.verdict and item.b.verdict:
         rates = (probability_text(side.p_relevant) for side in (item.a.verdict, item.b.verdict))
-        marks.append(chip("plain", words("P {a} → {b}", **dict(zip("ab", rates, strict=True)))))
+        marks.append(chip("plain", f"P {' → '.join(rates)}"))
     source = [node("strong", "", item.passage.source)]
     if item.passage.section:
         source.append(node("span", "muted", f" § {section_text(item.passage.section, words)}"))
@@ -164,21 +143,23 @@ def _rewrite(name: str, item: Rewrite | None, against: str, why: str, words: Wor
 
 
 def answers_card(found: RunDifference, words: Words, known: BothKnown = (None, None)) -> Node:
-    """Both answers, sentence by sentence, with what query sets and judgements say of each."""
+    """Both answers, those to one question sentence by sentence, with what query sets and judgements say of each."""
     sides = zip("AB", (found.a, found.b), known, strict=True)
     head = node("div", "pair two", *(_answer_head(name, run, of, words) for name, run, of in sides))
     parts = [node("strong", "heading", words("Answers"))]
+    if not found.same_question:
+        cells = (
+            node("div", "cell", node("span", "ab narrow", name), run.answer)
+            for name, run in (("A", found.a), ("B", found.b))
+        )
+        return node("section", "card", *parts, head, node("div", "pair two", *cells))
     if found.answer:
         kinds = Counter(item.kind for item in found.answer)
-        counts = {kind: kinds[kind] for kind in ("same", "changed", "added", "removed")}
-        said = (
-            words("Word for word the same.")
-            if found.same_answer
-            else words(
-                "Sentences: {same} the same · {changed} changed · {added} only in B · {removed} only in A", **counts
-            )
+        said = words(
+            "Sentences: {same} same, {changed} changed, {removed} only A, {added} only B",
+            **{kind: kinds[kind] for kind in ("same", "changed", "added", "removed")},
         )
-        parts.append(node("p", "muted small", said))
+        parts.append(node("p", "muted small", words("Word for word the same.") if found.same_answer else said))
     rows = [_sentence_row(item) for item in found.answer]
     return node("section", "card", *parts, head, *rows)
 

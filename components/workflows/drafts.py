@@ -20,13 +20,6 @@ from engine.replay.answer_difference import SentenceDifference, SentenceKind, an
 from engine.workflows.answer_evaluation.policy import EXCERPT_CHARS
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
 
-_DRAFT = {
-    "same": N_("kept"),
-    "changed": N_("changed"),
-    "added": N_("added"),
-    "removed": N_("removed"),
-}
-
 _DIMENSION = {
     "reasonableness": N_("reasonableness"),
     "evidence_marking": N_("evidence"),
@@ -35,13 +28,7 @@ _DIMENSION = {
 _STATES = {
     "addressed": N_("✓ addressed"),
     "ignored": N_("✗ ignored"),
-    "open": N_("○ open"),
-}
-
-_SUGGESTION_HELP = {
-    "addressed": N_("The next answer changed it, and the evaluator did not raise it again."),
-    "ignored": N_("The next answer left it as it was, or the evaluator raised it again."),
-    "open": N_("No later answer was evaluated."),
+    "open": N_("○ not evaluated again"),
 }
 
 _SIGNS: dict[SentenceKind, tuple[str, str]] = {
@@ -72,7 +59,7 @@ def _card(draft: Draft, record: RunRecord, words: Words) -> Node:
     parts.append(_text(draft, record, words, folded=former is not None))
     if draft.removed_markers:
         markers = " ".join(dict.fromkeys(draft.removed_markers))
-        parts.append(node("p", "note", "! ", words("Citations of no passage, removed: {markers}", markers=markers)))
+        parts.append(node("p", "note", "! ", words("Removed citations: {markers}", markers=markers)))
     parts += [*_suggestions(draft, record, words), *_seen(draft, record, words)]
     return node("section", "card", head, *parts)
 
@@ -81,7 +68,7 @@ def _text(draft: Draft, record: RunRecord, words: Words, *, folded: bool = False
     """An answer; folded where it stands above the tabs already."""
     text = answer_prose(draft.text, citing(draft.citations, words))
     if folded or (not record.active and draft is standing_draft(record)):
-        return fold(f"text-{draft.index}", words("Show the answer"), text)
+        return fold(f"text-{draft.index}", words("Answer"), text)
     return text
 
 
@@ -106,14 +93,12 @@ def _difference(former: Draft, draft: Draft, record: RunRecord, words: Words) ->
     kinds = Counter(item.kind for item in found)
     counts: dict[str, object] = {kind: kinds[kind] for kind in _SIGNS}
     said = (
-        words("sentences: {same} kept, {changed} changed, {added} added, {removed} removed", **counts)
+        words("Sentences: {same} same, {changed} changed, {added} added, {removed} removed", **counts)
         if set(kinds) - {"same"}
         else words("No sentence was changed.")
     )
-    against = words("Against answer {n}", n=former.index + 1)
-    compared = words("{against}: {said}", against=against, said=said)
     rows = [_sentence(item, words) for item in found]
-    return [node("p", "muted small", compared), node("ul", "sentences", *rows)]
+    return [node("p", "muted small", said), node("ul", "sentences", *rows)]
 
 
 def _as_answer(draft: Draft, record: RunRecord) -> RunRecord:
@@ -122,8 +107,7 @@ def _as_answer(draft: Draft, record: RunRecord) -> RunRecord:
 
 def _sentence(item: SentenceDifference, words: Words) -> Node:
     sign, look = _SIGNS[item.kind]
-    label = words(_DRAFT[item.kind])
-    mark = node("span", f"sign {look}", node("span", "", sign, aria_hidden="true"), " ", label)
+    mark = node("span", f"sign {look}", sign)
     if item.kind == "changed":
         kids: tuple[Node | str, ...] = (
             node("div", "diff old", *old_words(item.a, item.b)),
@@ -150,16 +134,16 @@ def _suggestions(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
         _suggestion(item, states[place] if revised else "", words)
         for place, item in enumerate(draft.evaluation.suggestions)
     ]
-    return [node("p", "subhead", words("What the evaluator wants changed")), node("ol", "wanted", *rows)]
+    return [node("p", "subhead", words("Asked changes")), node("ol", "wanted", *rows)]
 
 
 def _suggestion(item: Suggestion, state: str, words: Words) -> Node:
     chips = [chip("plain", words(_DIMENSION[item.dimension]))]
     if state:
-        chips.append(chip(_STATE_LOOKS[state], words(_STATES[state]), words(_SUGGESTION_HELP[state])))
+        chips.append(chip(_STATE_LOOKS[state], words(_STATES[state])))
     parts = [node("div", "said", node("span", "", suggestion_said(item, words)), *chips)]
     if item.quote:
-        parts.append(node("p", "quoted", node("span", "muted small", words("About")), " ", item.quote))
+        parts.append(node("p", "quoted", item.quote))
     return node("li", "", *parts)
 
 
@@ -174,28 +158,15 @@ def _seen(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
     if not given and not draft.seen:
         return []
     cut = sum(item.cut for item in draft.seen)
-    counted = words.count("1 passage, {cut} cut", "{n} passages, {cut} cut", len(draft.seen), cut=cut)
-    label = f"{words('What the evaluator saw of the passages')} · {counted}"
+    label = words.count(
+        "The evaluator saw 1 passage, {cut} cut", "The evaluator saw {n} passages, {cut} cut", len(draft.seen), cut=cut
+    )
     excerpts = {item.passage_id: item for item in draft.seen}
     rows = [_excerpt(place, item, excerpts.get(item.id), record, words) for place, item in enumerate(given, 1)]
     names = (words("Passage"), words("The evaluator saw"), words("The generator saw"))
     head = node("tr", "", *(node("th", "", name, scope="col") for name in names))
     table = node("table", "flips seen", node("thead", "", head), node("tbody", "", *rows))
-    note = (
-        [
-            node(
-                "p",
-                "muted small",
-                words(
-                    "What lies behind the cut was not shown to the evaluator: a right citation of it can look "
-                    "unsupported."
-                ),
-            )
-        ]
-        if cut
-        else []
-    )
-    return [fold(f"seen-{draft.index}", label, *note, table)]
+    return [fold(f"seen-{draft.index}", label, table)]
 
 
 def _given(draft: Draft, record: RunRecord) -> Sequence[Passage]:
@@ -213,20 +184,18 @@ def _excerpt(place: int, passage: Passage, seen: Excerpt | None, record: RunReco
     first = node("td", "", node("strong", "num", f"[{place}]"), " ", named)
     generator: tuple[Node | str, ...] = (node("span", "num", words("{n} characters", n=len(passage.text))),)
     if seen is None:
-        said: tuple[Node | str, ...] = (
-            chip("warn", words("not shown: beyond top-{top_k}", top_k=record.config.top_k)),
-        )
+        said: tuple[Node | str, ...] = (chip("warn", words("dropped: top-k")),)
     elif seen.cut:
         said = (
-            chip("warn", words("✂ cut at {n} characters", n=EXCERPT_CHARS)),
+            chip("warn", words("cut at {n} characters", n=EXCERPT_CHARS)),
             node("p", "plain-text small", seen.text),
         )
         hidden = node("mark", "", passage.text[EXCERPT_CHARS:])
         behind = node("p", "plain-text small", "… ", hidden)
-        generator = (*generator, " · ", node("span", "warn-ink", words("only the generator saw this")), behind)
+        generator = (*generator, behind)
     else:
         said = (node("p", "plain-text small", seen.text),)
-        generator = (node("span", "muted", words("the same {n} characters", n=len(passage.text))),)
+        generator = (node("span", "muted", words("{n} characters", n=len(passage.text))),)
     return node(
         "tr",
         "",

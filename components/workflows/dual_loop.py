@@ -132,7 +132,7 @@ class DualLoop(WorkflowView):
     def answer_notes(self, record: RunRecord, words: Words) -> list[str]:
         if record.outcome != "fallback":
             return []
-        return [words("No answer was found, and none was invented. What each strategy found is under “Strategies”.")]
+        return [words("What each search found is under “Strategies”.")]
 
     def evidence(self, record: RunRecord, words: Words) -> list[Node]:
         return strategy_nodes(record, words)

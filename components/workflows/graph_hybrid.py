@@ -12,12 +12,12 @@ from components.common.graph_view import ShownPassage, graph_view, type_text, wa
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, fold, node
 from components.common.outcomes import round_text
-from components.common.phrases import begun, place_text, probability_text
-from components.common.report_context import titled_table
+from components.common.phrases import begun, place_text
 from components.common.workflow_view import Fact, ReadPassages, WorkflowView
 from components.labels import COMPLEXITIES, choices_of
 from components.picture.facts import cost_of, given_text, kept_text, time_of
 from components.picture.words import Lines, lines, word
+from components.sentences.rounds import round_names
 from components.workflows.mode_notes import notes_box, searched_mode
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
@@ -27,7 +27,6 @@ from engine.model.values import (
     GraphEvidence,
     Passage,
     PassageId,
-    Relationship,
     Round,
     RunRecord,
 )
@@ -42,27 +41,6 @@ _LINKED = {
 }
 
 _MOST = 12
-_COMPLEXITIES = {
-    "simple": NC_("report", "a simple query"),
-    "single": N_("a query about one thing"),
-    "multi_hop": N_("a query of several steps"),
-    "overview": N_("a query about a whole"),
-}
-
-_LOOK_NAMES = {
-    "centre": N_("the one asked for"),
-    "asked": N_("named in the question"),
-    "linked": N_("reached through a passage"),
-    "near": N_("reached along relationships"),
-}
-
-_TITLES = {
-    "type": N_("Type"),
-    "how": N_("How it was come to"),
-    "score": N_("Score"),
-}
-
-_LOOKS = {"name": "asked", "alias": "asked", "passage": "linked", "neighbour": "near"}
 
 
 def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -191,13 +169,7 @@ def graph_tab(record: RunRecord, words: Words, *, key: str, read: ReadPassages) 
     draw(analysis_nodes(record, words), words, key=f"{key}_analysis")
     searched = [item for item in record.rounds if item.graph is not None and _anything(item.graph)]
     if not searched:
-        st.caption(
-            words(
-                "Nothing yet: this fills up while the loop runs."
-                if record.active
-                else "This run took nothing from a graph."
-            )
-        )
+        st.caption(words("Nothing yet." if record.active else "Nothing came from the graph."))
         return None
     current = _round(searched, words, key)
     evidence = current.graph
@@ -207,9 +179,7 @@ def graph_tab(record: RunRecord, words: Words, *, key: str, read: ReadPassages) 
         picture = evidence_picture(evidence)
         view = f"{key}_view_{current.index}"
         shown = _passages(record, wanted_passages(picture, view), words, read)
-        event = graph_view(
-            picture, words, key=view, passages=shown, open_passage=words("Open in the table of passages")
-        )
+        event = graph_view(picture, words, key=view, passages=shown, open_passage=words("Open in Passages"))
         if event.act == "passage":
             opened = PassageId(event.target)
     draw(taken_nodes(evidence, words), words, key=f"{key}_taken")
@@ -270,19 +240,15 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
     chips = [chip("accent", words("Mode {mode}", mode=words(choices_of("mode")[mode]))), chip("plain", kind)]
     if analysis.suggested_mode != mode:
         suggested = words(choices_of("mode")[analysis.suggested_mode])
-        chips.append(chip("grey", words("suggests mode {mode}", mode=suggested)))
+        chips.append(chip("grey", words("suggested: {mode}", mode=suggested)))
     names = words(", ").join(analysis.entities)
-    said = words("The query names {names}", names=names) if names else words("The query names no entity of the graph")
+    said = words("Names {names}", names=names) if names else words("Names no entity of the graph")
     by = words("built-in") if analysis.by == "builtin" else analysis.by
     head = node("div", "head", node("strong", "heading", words("Analysis")), *chips)
     told = node("p", "", said, node("span", "muted small", f" · {words('by {by}', by=by)}"))
     model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
     searched = record.rounds or record.active or record.error
-    skipped = (
-        []
-        if searched
-        else [node("p", "note", "! ", words("Nothing was searched, so grading and citations are skipped."))]
-    )
+    skipped = [] if searched else [node("p", "note", "! ", words("Nothing was searched."))]
     return [node("section", "card", head, told, *model, *skipped)]
 
 
@@ -332,84 +298,11 @@ def _community(found: FoundCommunity) -> Node:
 
 def graph_nodes(record: RunRecord, words: Words) -> list[Node]:
     """The analysis of the query, and what every round took from the graph."""
-    return [*_analysis(record, words), *_rounds(record, words)]
-
-
-def _analysis(record: RunRecord, words: Words) -> list[Node]:
-    found = record.analysis
-    if found is None:
-        return []
-    mode = words(choices_of("mode")[found.suggested_mode])
-    said = words("Analysis: {what} · suggested mode: {mode}", what=words(_COMPLEXITIES[found.complexity]), mode=mode)
-    names = [node("p", "", node("bdi", "", " · ".join(found.entities)))] if found.entities else []
-    return [node("p", "", said), *names]
-
-
-def _rounds(record: RunRecord, words: Words) -> list[Node]:
-    drawn: list[Node] = []
+    drawn = analysis_nodes(record, words)
+    names = round_names(record, words)
     for current in record.rounds:
         if current.graph is not None:
-            mode = words(choices_of("mode")[current.graph.mode])
-            drawn.append(
-                node("h3", "", words("{round} · mode {mode}", round=begun(round_text(current.index, words)), mode=mode))
-            )
-            drawn += _evidence(current.graph, words)
+            drawn.append(node("h3", "", begun(names[current.index])))
+            note = notes_box(current.graph.notes, current.graph.fell_back_to, words)
+            drawn += [*([note] if note else []), *taken_nodes(current.graph, words)]
     return drawn
-
-
-def _evidence(found: GraphEvidence, words: Words) -> list[Node]:
-    box = notes_box(found.notes, found.fell_back_to, words)
-    names = {item.entity.id: item.entity.name for item in found.entities}
-    parts = [
-        *([box] if box else []),
-        *(_entities(found.entities, words) if found.entities else ()),
-        *(_relationships(found.relationships, names, words) if found.relationships else ()),
-        *(_communities(found.communities, words) if found.communities else ()),
-    ]
-    return parts or [node("p", "muted", words("Nothing was taken from the graph."))]
-
-
-def _entities(found: Sequence[FoundEntity], words: Words) -> list[Node]:
-    rows = [
-        (
-            item.entity.name,
-            type_text(item.entity.type, words),
-            words(_LOOK_NAMES[_LOOKS[item.linked_by]]) + (f" · {_hops(item, words)}" if item.hops else ""),
-            probability_text(item.score),
-        )
-        for item in found
-    ]
-    titles = [words("Entities"), *(words(_TITLES[name]) for name in ("type", "how", "score"))]
-    return [titled_table(titles, rows)]
-
-
-def _hops(item: FoundEntity, words: Words) -> str:
-    return words.count("1 step away", "{n} steps away", item.hops)
-
-
-def _relationships(found: Sequence[Relationship], names: dict[str, str], words: Words) -> list[Node]:
-    lines = [
-        node(
-            "li",
-            "",
-            node("bdi", "", names.get(item.source, item.source)),
-            f" — {type_text(item.type, words)} → ",
-            node("bdi", "", names.get(item.target, item.target)),
-        )
-        for item in found
-    ]
-    return [node("h4", "", words("Relationships")), node("ul", "", *lines)]
-
-
-def _communities(found: Sequence[FoundCommunity], words: Words) -> list[Node]:
-    lines = [
-        node(
-            "li",
-            "",
-            node("bdi", "", item.community.title),
-            node("span", "muted num", f" · {words('Similarity')} {probability_text(item.similarity)}"),
-            node("p", "muted", node("bdi", "", item.community.summary)),
-        )
-        for item in found
-    ]
-    return [node("h4", "", words("Communities")), node("ul", "", *lines)]

@@ -7,23 +7,13 @@ from collections.abc import Iterable, Sequence
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
 from components.common.phrases import fault_text
-from components.labels import GRAPH_LISTS, LIST_NAMES, MODE_NOTES, choices_of
+from components.labels import GRAPH_LISTS, MODE_NOTES, choices_of
 from engine.errors import RunWarning
-from engine.messages import N_
 from engine.model.values import GraphEvidence, PassageId, Round, RunRecord
 from engine.model.values.graphs import ModeNote, RetrievalList
 
 MODE_FAULT = RunWarning.mode_fell_back.code
 """Code of the warning that a mode searched something else: the notes say it, and what to do."""
-_NOTE = {
-    "no_graph": N_("the collection has no knowledge graph. Build one under Knowledge → Graph."),
-    "no_entity": N_("nothing in the query is an entity of the graph, so there was nothing to begin from."),
-    "no_passages": N_("what was found in the graph led to no passage."),
-    "no_communities": N_("the graph has no communities with summaries."),
-    "graph_unfinished": N_("the graph is not finished, so only a part of the passages is in it."),
-    "graph_stale": N_("the collection has changed since the graph was built."),
-    "graph_unreachable": N_("the graph could not be read, or not in time. Ask again, or see System → Health."),
-}
 
 
 def searched_mode(record: RunRecord) -> str:
@@ -48,7 +38,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     # The modes that have vectors besides the graph fall back on nothing; their warning says what they were without.
     fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
     if evidence.fell_back_to:
-        lists = words(", ").join(words(LIST_NAMES[name]) for name in evidence.fell_back_to)
+        lists = words(", ").join(words(GRAPH_LISTS[name]) for name in evidence.fell_back_to)
         mode = words(choices_of("mode")[searched_mode(record)])
         said.insert(
             0,
@@ -58,7 +48,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
                 node(
                     "strong",
                     "",
-                    words("Mode {mode} could not do its own work: {lists} searched instead.", mode=mode, lists=lists),
+                    words("{mode} without its graph: {lists} searched instead.", mode=mode, lists=lists),
                 ),
             ),
         )
@@ -89,10 +79,8 @@ def _chain_advice(record: RunRecord, words: Words) -> list[Node]:
                 "div",
                 "grow",
                 words.count(
-                    "The graph led to a passage that the built-in grader, judging it by itself, did not pass. A chat "
-                    "model as grader reads such chains further.",
-                    "The graph led to {n} passages that the built-in grader, judging each by itself, did not pass. A "
-                    "chat model as grader reads such chains further.",
+                    "The built-in grader refused 1 passage that the graph led to; a chat model follows such chains.",
+                    "The built-in grader refused {n} passages that the graph led to; a chat model follows such chains.",
                     len(led),
                 ),
             ),
@@ -109,20 +97,22 @@ def note_texts(evidence: GraphEvidence, words: Words) -> list[str]:
     """A sentence for all lists that could not work for one reason, in the order they were noted."""
     lists: dict[str, dict[str, None]] = {}
     for item in evidence.notes:
-        lists.setdefault(item.code, {})[words(LIST_NAMES[item.list])] = None
+        lists.setdefault(item.code, {})[words(GRAPH_LISTS[item.list])] = None
     joint = words(", ")
-    return [words(MODE_NOTES[code], list=joint.join(named)) for code, named in lists.items()]
+    return [
+        words("{what}: {why}", what=joint.join(named), why=words(MODE_NOTES[code])) for code, named in lists.items()
+    ]
 
 
 def note_text(note: ModeNote, words: Words) -> str:
     """The note with the list that it speaks of."""
-    return words("{list}: {what}", list=words(GRAPH_LISTS[note.list]), what=words(_NOTE[note.code]))
+    return words("{what}: {why}", what=words(GRAPH_LISTS[note.list]), why=words(MODE_NOTES[note.code]))
 
 
 def fallback_text(lists: Sequence[RetrievalList], words: Words) -> str:
     """Describe what was searched instead of the mode's own lists."""
     return words(
-        "This mode could not do its own work; searched instead: {lists}.",
+        "Searched instead: {lists}.",
         lists=words(", ").join(words(GRAPH_LISTS[name]) for name in lists),
     )
 

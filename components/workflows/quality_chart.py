@@ -30,20 +30,20 @@ _COLUMN = {
     "round": N_("Round"),
     "query": N_("Query"),
     "score": N_("Weighted score"),
-    "top3": N_("Mean of the best three"),
+    "top3": N_("Best three"),
     "change": N_("Change"),
     "dimension": N_("Dimension"),
     "value": N_("Value"),
     "weight": N_("Weight"),
     "adds": N_("Adds"),
-    "issue": N_("What is wrong"),
+    "issue": N_("Issue"),
 }
 
 _ROUTING_WHY = {
-    "plain": N_("The query asks for no kind of source in particular, so each has its usual share."),
-    "relations": N_("The query asks how things are related or differ, so the entity notes get more room."),
-    "history": N_("The question itself is about the learner's own history, so the study log gets half of the places."),
-    "asked": N_("The query asks for certain sources or a wider scope, and the router follows it."),
+    "plain": N_("Usual shares: it asks for no kind of source in particular."),
+    "relations": N_("It asks how things relate: more from entities."),
+    "history": N_("It asks about the own history: half from the study log."),
+    "asked": N_("It asks for certain sources."),
 }
 
 _DIMENSION = {
@@ -57,7 +57,7 @@ _MEANS = {
     "coverage": N_("{part} of {whole} passages"),
     "relevance": N_("mean P(relevant)"),
     "diversity": N_("{part} of {whole} kinds"),
-    "count": N_("{part} kept, full at {whole}"),
+    "count": N_("{part} of {whole} kept"),
 }
 
 ISSUES = {
@@ -65,7 +65,7 @@ ISSUES = {
     "low_relevance": N_("not relevant enough"),
     "single_source": N_("one kind of source only"),
     "too_few": N_("too few passages"),
-    "no_passages": N_("No passage came close enough to the query: score 0, low."),
+    "no_passages": N_("no passage was similar enough"),
 }
 
 _ISSUE_OF: dict[QualityDimensionName, QualityIssueCode] = {
@@ -136,11 +136,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
             node(
                 "p",
                 "muted",
-                words(
-                    "The quality check follows when the passages are judged."
-                    if record.active
-                    else "This round was not checked."
-                ),
+                words("Not checked yet." if record.active else "This round was not checked."),
             )
         )
         return node("section", "card", node("div", "head", *head), *parts)
@@ -158,15 +154,8 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
 
 def _routing(current: Round, routing: Routing, words: Words) -> Node:
     shares = (_kind(kind, share, current, words) for kind, share in routing.shares.items())
-    missing = (
-        chip("warn", words("✗ {kind}: this collection has none", kind=words(SOURCE_KIND_NAMES[kind])))
-        for kind in routing.missing
-    )
-    wide = (
-        [chip("accent", words("wider scope: places that one kind leaves free go to the others"))]
-        if routing.wide
-        else []
-    )
+    missing = (chip("warn", words("✗ no {kind} here", kind=words(SOURCE_KIND_NAMES[kind]))) for kind in routing.missing)
+    wide = [chip("accent", words("wider scope"))] if routing.wide else []
     said = words(_ROUTING_WHY[routing.code]) if routing.code in _ROUTING_WHY else routing.reason
     lines = [node("p", "muted small", said)] if said else []
     if routing.query != current.query:
@@ -191,30 +180,10 @@ def _scores(check: QualityCheck, options: QualityOptions, words: Words) -> Node:
         node("i", f"seg {item.name}", data_fill=_share(item.value * item.weight)) for item in check.dimensions
     )
     limits = {"medium": probability_text(options.medium_score), "high": probability_text(options.high_score)}
-    parts = words(", ").join(
-        words("{name} adds {value}", name=words(_DIMENSION[item.name]), value=f"{item.value * item.weight:.3f}")
-        for item in check.dimensions
-    )
     score, top3 = score_text(check.score, options), score_text(check.top3, options)
-    weighted = _rail(
-        segments,
-        options,
-        words(
-            "Weighted score {score} of 1: {parts}. Medium from {medium}, high from {high}.",
-            score=score,
-            parts=parts,
-            **limits,
-        ),
-    )
-    best = _rail(
-        (node("i", "seg", data_fill=_share(check.top3)),),
-        options,
-        words(
-            "Mean of the three most relevant passages {score} of 1. Medium from {medium}, high from {high}.",
-            score=top3,
-            **limits,
-        ),
-    )
+    cuts = words("Medium from {medium}, high from {high}.", **limits)
+    weighted = _rail(segments, options, f"{words(_COLUMN['score'])} {score}. {cuts}")
+    best = _rail((node("i", "seg", data_fill=_share(check.top3)),), options, f"{words(_COLUMN['top3'])} {top3}. {cuts}")
     return node(
         "div",
         "scores",
@@ -222,26 +191,13 @@ def _scores(check: QualityCheck, options: QualityOptions, words: Words) -> Node:
         *_score_row("top3", top3, check.top3_grade, best, words, decides=check.graded_on == "top3"),
         node("span", ""),
         _scale(options),
-        node("span", "muted small", words("Ticks: medium from {medium}, high from {high}.", **limits)),
+        node("span", "muted small", cuts),
     )
 
 
 def _score_row(name: str, score: str, grade: str, rail: Node, words: Words, *, decides: bool) -> tuple[Node, ...]:
     label = node("span", "what", words(_COLUMN[name]))
-    mark = (
-        [
-            chip(
-                "accent",
-                words("decides"),
-                words(
-                    "The setting “grade on” says which of the two numbers decides the route; the other one is shown "
-                    "to compare."
-                ),
-            )
-        ]
-        if decides
-        else []
-    )
+    mark = [chip("accent", words("decides"))] if decides else []
     said = node("strong", "num", score)
     return label, rail, node("span", "said", said, node("span", "muted", words(GRADE_NAMES[grade])), *mark)
 
@@ -309,7 +265,7 @@ def _whole(item: QualityDimension, check: QualityCheck) -> int:
 
 def _issue(issue: QualityIssue | None, words: Words) -> tuple[Node | str, ...]:
     if issue is None:
-        return (node("span", "pass-ink", words("✓ nothing wrong")),)
+        return (node("span", "pass-ink", "✓"),)
     named = chip("warn", f"! {words(ISSUES[issue.code])}")
     return (named, " ", node("span", "num", issue_inequality(issue)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from components.ask.answer_marks import standing_draft
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
-from components.common.outcomes import reason_text, round_text
-from components.common.phrases import place_text, probability_text
+from components.common.outcomes import round_text
+from components.common.phrases import begun, place_text, probability_text
 from components.labels import STRATEGY_NAMES, WEB_PASSAGE
 from components.workflows.drafts import draft_body
 from engine.messages import N_, NC_
@@ -26,9 +26,9 @@ from engine.model.values import (
 from engine.workflows.dual_loop.options import dual_options
 
 _WHY = {
-    "web_off": N_("web search is switched off in the settings of this run"),
-    "web_not_set": N_("no search engine is set on this machine (WORKBENCH_SEARXNG_URL)"),
-    "no_summaries": N_("this collection has no summaries to search first"),
+    "web_off": N_("web search is off in these settings"),
+    "web_not_set": N_("no search engine is set (WORKBENCH_SEARXNG_URL)"),
+    "no_summaries": N_("this collection has no summaries"),
 }
 
 _STATES = {
@@ -41,23 +41,13 @@ _STATES = {
 _LOOKS = {"searched": "pass", "nothing_found": "grey", "skipped": "grey", "failed": "fault"}
 _MOST_ADDRESSES = 8
 _WHY_ROUTED = {
-    "smalltalk": N_("This is small talk: there is nothing to search for."),
-    "remembered": N_("The same question was answered before, and the collection has not changed since."),
-    "overview": N_("The question is broad: summaries are searched first, then the passages inside them."),
-    "subject": N_("The question names a subject and asks nothing particular: summaries are searched first."),
-    "current": N_("The question asks for what is new or on the web."),
-    "specific": N_("The question asks for something particular: passages are searched directly."),
+    "smalltalk": N_("Small talk: nothing to search for."),
+    "remembered": N_("Answered before, and the collection has not changed since."),
+    "overview": N_("A broad question: summaries first."),
+    "subject": N_("Only a subject is named: summaries first."),
+    "current": N_("It asks for news or the web."),
+    "specific": N_("It asks for something particular: passages directly."),
 }
-
-
-_STALE = (
-    N_("! out of date"),
-    N_("The collection has changed since: the memory is shown, and not answered from."),
-)
-_REFUSED = (
-    N_("! does not answer"),
-    N_("The grader does not find the answer to this question in it: the memory is shown, and not answered from."),
-)
 
 
 def strategy_nodes(record: RunRecord, words: Words) -> list[Node]:
@@ -67,7 +57,6 @@ def strategy_nodes(record: RunRecord, words: Words) -> list[Node]:
         *recall_card(record, words),
         *route_card(record, words),
         *passes,
-        *_fallback(record, words),
         *kept_card(record, words),
     ]
 
@@ -85,7 +74,7 @@ def _pass_card(attempt: int, record: RunRecord, words: Words) -> Node:
     named = words("Direct answer") if direct and not rounds else words("Pass {n}", n=attempt + 1)
     head = [node("strong", "heading", named)]
     if attempt:
-        head.append(node("span", "muted small", words("after a corrective rewrite")))
+        head.append(node("span", "muted small", round_text(attempt, words)))
     parts: list[Node] = [node("div", "head", *head)]
     if rounds:
         parts.append(node("p", "query", node("span", "muted", words("Query")), rounds[0].query))
@@ -150,12 +139,8 @@ def _step(
         facts.append(node("span", "muted", _why(tried, words)))
     if searched is not None and searched.candidates:
         counts = {"found": len(searched.candidates), "kept": len(searched.kept), "passed": passed}
-        where = round_text(searched.index, words)
-        facts.append(
-            node(
-                "span", "muted small num", f"{where} · {words('{found} found, {kept} kept, {passed} passed', **counts)}"
-            )
-        )
+        said = words("{found} found, {kept} kept, {passed} passed", **counts)
+        facts.append(node("span", "muted small num", said))
         details += _sections(searched.sections, words)
         if strategy == "web_search":
             details.append(_web(searched, words))
@@ -187,14 +172,13 @@ def _sections(sections: tuple[FoundSection, ...], words: Words) -> list[Node]:
             "li",
             "",
             node("span", "", place_text(item.source, item.section, words)),
-            *(() if item.section else (" ", node("span", "muted small", words("whole source")))),
             " ",
             node("span", "muted num small", probability_text(item.similarity)),
             title=item.summary,
         )
         for item in sections
     )
-    return [node("p", "subhead", words("Looked inside")), node("ul", "inside", *drawn)]
+    return [node("p", "subhead", words("Searched inside")), node("ul", "inside", *drawn)]
 
 
 def _web(searched: Round, words: Words) -> Node:
@@ -205,36 +189,11 @@ def _web(searched: Round, words: Words) -> Node:
         if (address := item.passage.source)
     )
     warned = chip("warn", words("web · untrusted"), words(WEB_PASSAGE))
-    return node(
-        "div",
-        "",
-        node("p", "subhead", warned, " ", words("Results of the web: untrusted text, addresses are not links")),
-        node("ul", "inside", *drawn),
-    )
+    return node("div", "", node("p", "subhead", warned), node("ul", "inside", *drawn))
 
 
 def _answer(draft: Draft, record: RunRecord, words: Words) -> Node:
-    title = [] if draft.direct else [node("p", "subhead", words(NC_("attempt", "Its answer")))]
-    return node("div", "" if draft.direct else "answered", *title, *draft_body(draft, record, words))
-
-
-def _fallback(record: RunRecord, words: Words) -> list[Node]:
-    if record.outcome != "fallback":
-        return []
-    exhausted = record.reason in ("", "strategies_exhausted")
-    fact = (
-        words(
-            "Every strategy that could be used was tried, and no passage passed. So there is no answer, rather than "
-            "an invented one."
-        )
-        if exhausted
-        else words(
-            "The run ended before a passage that passed was found: {why}. So there is no answer.",
-            why=reason_text(record.reason, words),
-        )
-    )
-    head = node("div", "head", node("strong", "heading", words("No answer")))
-    return [node("section", "card", head, node("p", "", fact))]
+    return node("div", "" if draft.direct else "answered", *draft_body(draft, record, words))
 
 
 def recall_card(record: RunRecord, words: Words) -> list[Node]:
@@ -242,23 +201,10 @@ def recall_card(record: RunRecord, words: Words) -> list[Node]:
     recall = record.recall
     if recall is None:
         return []
-    title = node("strong", "heading", words("Long-term memory"))
+    title = node("strong", "heading", words("Memory"))
     head = node("div", "head", title, _state(recall, words))
-    memories = (_memory(item, _unused(item.id, recall), words) for item in recall.memories)
-    left_out = (
-        [
-            node(
-                "p",
-                "muted small",
-                words(
-                    "This run is to show what its settings do, so what earlier runs of this very question left was "
-                    "not recalled."
-                ),
-            )
-        ]
-        if recall.own
-        else []
-    )
+    memories = (_memory(item, _unused(item.id, recall, words), words) for item in recall.memories)
+    left_out = [node("p", "muted small", words("Memories of this very question were left out."))] if recall.own else []
     return [node("section", "card", head, *left_out, *memories)]
 
 
@@ -284,26 +230,16 @@ def kept_card(record: RunRecord, words: Words) -> list[Node]:
     if record.active or record.recall is None or record.recall.off:
         return []
     kept = record.remembered
-    title = node("strong", "heading", words("At the end"))
+    title = node("strong", "heading", words("Kept in memory"))
     if kept is None:
         return [node("section", "card", node("div", "head", title), node("p", "muted", _why_nothing(record, words)))]
-    if kept.passed:
-        mark, fact = (
-            chip("pass", words("✓ kept")),
-            words(
-                "This answer passed: a later run that asks for the same recalls it instead of searching. *Run with "
-                "these settings* leaves it out."
-            ),
-        )
-    else:
-        mark, fact = (
-            chip("warn", words("! kept apart as a failure")),
-            words("This answer did not pass: it is kept for the record, and never recalled as a fact."),
-        )
-    parts: list[Node] = [node("p", "", fact)]
-    if kept.sources:
-        parts.append(_sources(kept, words))
-    parts.append(fold("kept", words("Its answer"), node("p", "plain-text", kept.answer)))
+    mark = (
+        chip("pass", words("✓ for the next run"))
+        if kept.passed
+        else chip("warn", words("! as a failure"), words("Never recalled as a fact."))
+    )
+    parts = [_sources(kept, words)] if kept.sources else []
+    parts.append(fold("kept", words("Answer"), node("p", "plain-text", kept.answer)))
     return [node("section", "card", node("div", "head", title, mark), *parts)]
 
 
@@ -311,12 +247,12 @@ def _why_nothing(record: RunRecord, words: Words) -> str:
     """Explain why a run with memory kept nothing."""
     draft = standing_draft(record)
     if draft is None or record.outcome == "fallback":
-        return words("There is no answer to keep.")
+        return words("Nothing: there is no answer.")
     if draft.direct:
-        return words("Nothing was kept: an answer without a search is based on no source of its own.")
+        return words("Nothing: the answer has no source.")
     if record.trial:
-        return words("Nothing was kept: this run is to show what its settings do.")
-    return words("Nothing was kept." if draft.evaluation else "Nothing was kept: no one evaluated the answer.")
+        return words("Nothing: this run was a trial.")
+    return words("Nothing." if draft.evaluation else "Nothing: the answer was not evaluated.")
 
 
 def strategy_text(strategy: Strategy, words: Words) -> str:
@@ -334,14 +270,14 @@ def _state(recall: Recall, words: Words) -> Node:
     return chip("accent", words("{n} recalled", n=len(recall.memories)))
 
 
-def _unused(memory_id: str, recall: Recall) -> tuple[str, str] | None:
-    """Explain why a memory may not answer, in short and as a sentence."""
+def _unused(memory_id: str, recall: Recall, words: Words) -> str:
+    """Explain why a memory may not answer; empty if it may."""
     if memory_id in recall.stale:
-        return _STALE
-    return _REFUSED if memory_id in recall.refused else None
+        return words("! the collection has changed since")
+    return words("! does not answer the question") if memory_id in recall.refused else ""
 
 
-def _memory(item: Memory, unused: tuple[str, str] | None, words: Words) -> Node:
+def _memory(item: Memory, unused: str, words: Words) -> Node:
     facts = [
         chip("plain", words("similarity {value}", value=probability_text(item.similarity))),
         chip("plain", words("kept {date}", date=item.kept_at[:10])),
@@ -349,15 +285,13 @@ def _memory(item: Memory, unused: tuple[str, str] | None, words: Words) -> Node:
     if item.from_web:
         facts.append(chip("warn", words("! from the web")))
     if unused:
-        facts.append(chip("warn", words(unused[0])))
+        facts.append(chip("warn", unused))
     parts = [node("div", "said", node("strong", "", item.question), *facts)]
-    if unused:
-        parts.append(node("p", "muted small", words(unused[1])))
     if item.sources:
         parts.append(_sources(item, words))
     if item.claim:
         parts.append(node("p", "plain-text", item.claim))
-    parts.append(fold(f"memory-{item.id}", words("Its answer"), node("p", "plain-text", item.answer)))
+    parts.append(fold(f"memory-{item.id}", words("Answer"), node("p", "plain-text", item.answer)))
     return node("div", "remembered stale" if unused else "remembered", *parts)
 
 
@@ -377,12 +311,8 @@ def _why_routed(choice: RouteChoice, words: Words) -> str:
     wanted = _WANTED.get(choice.code)
     if wanted is None or choice.route in (wanted, "direct"):
         return words(_WHY_ROUTED[choice.code])
-    instead = words(
-        "{wanted} cannot be used here, so the run has to {taken}.",
-        wanted=strategy_text(wanted, words),
-        taken=_route(choice.route, words),
-    )
-    return words("{first} {second}", first=words(_WHY_ROUTED[choice.code]), second=instead)
+    instead = words("{wanted} is not available here.", wanted=begun(strategy_text(wanted, words)))
+    return words.joined((words(_WHY_ROUTED[choice.code]), instead))
 
 
 _WANTED: dict[str, Strategy] = {
@@ -397,21 +327,9 @@ _WANTED: dict[str, Strategy] = {
 def _difference(choice: RouteChoice, words: Words) -> Node:
     without = choice.without_memory
     if without is None or without == choice.route:
-        return node("p", "muted small", words("The same route without memory."))
-    if without == "direct":
-        would = words("have answered directly")
-    else:
-        would = words("have begun with {strategy}", strategy=strategy_text(without, words))
-    return node(
-        "p",
-        "",
-        chip("accent", "⇄"),
-        " ",
-        words("Memory changed the route: without it, the run would {route}.", route=would),
-    )
+        return node("p", "muted small", words("The same without memory."))
+    return node("p", "", chip("accent", "⇄"), " ", words("Without memory: {route}", route=_route(without, words)))
 
 
 def _route(route: str, words: Words) -> str:
-    if route == "direct":
-        return words("answer directly")
-    return words("begin with {strategy}", strategy=words(STRATEGY_NAMES[route]))
+    return words("direct answer") if route == "direct" else words(STRATEGY_NAMES[route])

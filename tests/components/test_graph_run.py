@@ -70,19 +70,16 @@ def test_a_mode_that_searched_something_else_says_so_first(words: Words) -> None
     assert box.attrs["role"] == "alert"
     assert "warn" in looks(box)
     assert words("Local") in box.text
-    assert words("vectors") in box.text
-    assert (
-        words("This collection has no knowledge graph, which the search needs ({list}).", list=words("neighbourhood"))
-        in box.text
-    )
+    assert words("Vectors") in box.text
+    assert words("no knowledge graph; build one under Knowledge → Graph") in box.text
     assert mode_note_nodes(answered(), words) == []
 
 
 def test_lists_that_could_not_work_for_one_reason_share_a_sentence() -> None:
     notes = (ModeNote("no_graph", "local"), ModeNote("no_graph", "global"), ModeNote("graph_stale", "local"))
     first, second = note_texts(GraphEvidence("mix", notes=notes), EN)
-    assert "(neighbourhood, communities)" in first
-    assert "(neighbourhood)" in second
+    assert first.startswith("Entities, Communities: ")
+    assert second.startswith("Entities: ")
 
 
 @BOTH
@@ -91,9 +88,7 @@ def test_the_analysis_says_what_the_query_names_and_which_mode_was_searched(word
     said = text_of(analysis_nodes(answered(), words))
     assert "metformin" in said.casefold()
     assert words("Mode {mode}", mode=words("Mix")) in said
-    assert words("Nothing was searched, so grading and citations are skipped.") in text_of(
-        analysis_nodes(bypassed(), words)
-    )
+    assert words("Nothing was searched.") in text_of(analysis_nodes(bypassed(), words))
 
 
 @BOTH
@@ -145,7 +140,7 @@ def test_a_passage_says_which_lists_found_it_along_what_and_where_each_stage_put
     lines = {str(line.passage.id): line for line in life_lines(record)}
     names = names_of(record)
     cells = stage_cells(lines["g2"], record, names, EN)
-    assert cells["lists"] == [["local", "neighbourhood #2"]]
+    assert cells["lists"] == [["local", "Entities #2"]]
     assert cells["only_graph"] is True
     assert "Metformin → Galega" in cells["via"]
     assert "reranked #" in cells["moves"]

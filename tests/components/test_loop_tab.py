@@ -69,21 +69,21 @@ def test_every_dimension_is_printed_with_its_value_weight_and_what_it_adds() -> 
     assert [row.split("×")[1].split("=")[0].strip() for row in rows] == ["0.40", "0.30", "0.20", "0.10"]
     assert "0.00" in rows[0] and "= 0.000" in rows[0] and "0.00 < 0.50" in rows[0]
     assert "1 of 3 kinds" in rows[2] and "1 < 2" in rows[2]
-    assert "3 kept, full at 20" in rows[3] and "3 < 10" in rows[3]
+    assert "3 of 20 kept" in rows[3] and "3 < 10" in rows[3]
 
 
 def test_both_definitions_of_the_grade_stand_side_by_side_and_one_decides() -> None:
     """QL-02"""
     by_score = text_of(quality_record())
     assert "Weighted score 0.58 medium decides" in by_score
-    assert "Mean of the best three 0.93 high" in by_score
+    assert "Best three 0.93 high" in by_score
     on_top3 = replace(QUALITY, options=QualityOptions(grade_on="top3"))
-    assert "Mean of the best three 0.93 high decides" in text_of(quality_record(on_top3))
+    assert "Best three 0.93 high decides" in text_of(quality_record(on_top3))
 
 
 def test_the_bar_says_in_words_what_it_shows() -> None:
     bar = next(item for item in found(quality_record(), "div", "rail") if item.attrs.get("role") == "img")
-    assert bar.attrs["aria-label"].startswith("Weighted score 0.16 of 1: Study log adds 0.000, Relevance adds 0.075")
+    assert bar.attrs["aria-label"].startswith("Weighted score 0.16. Medium from 0.50")
     ticks = [kid for kid in bar.kids if isinstance(kid, Node) and "data-tick" in kid.attrs]
     assert [tick.attrs["data-tick"] for tick in ticks] == ["50.0%", "70.0%"]
 
@@ -118,7 +118,7 @@ def test_a_round_without_passages_says_so_and_has_no_chart_of_dimensions() -> No
     assert check is not None
     empty = replace(check, dimensions=(), score=0.0, top3=0.0, passages=0, issues=(QualityIssue("no_passages", 0, 0),))
     said = text_of(replace(record, rounds=(replace(record.rounds[0], quality=empty),)))
-    assert EN("No passage came close enough to the query: score 0, low.") in said
+    assert EN("no passage was similar enough") in said
     assert "×" not in said
 
 
@@ -126,11 +126,8 @@ def test_the_routing_says_kinds_shares_reason_and_what_the_collection_lacks() ->
     """QL-03"""
     said = text_of(quality_record())
     assert "knowledge base 50 %" in said and "dated history 25 %" in said
-    assert (
-        EN("The query asks for certain sources or a wider scope, and the router follows it.") in said
-        and EN("wider scope: places that one kind leaves free go to the others") in said
-    )
-    assert EN("✗ {kind}: this collection has none", kind="entities and relations") in said
+    assert EN("It asks for certain sources.") in said and EN("wider scope") in said
+    assert EN("✗ no {kind} here", kind="entities and relations") in said
     assert EN("Searched as: {query}", query="血糖 高 感觉") in said
 
 
@@ -142,7 +139,7 @@ def test_rounds_are_compared_with_the_change_of_the_score() -> None:
 def test_a_round_that_is_not_checked_yet_says_what_follows() -> None:
     record = quality_record()
     unchecked = replace(record, rounds=(replace(record.rounds[0], quality=None),))
-    assert EN("The quality check follows when the passages are judged.") in text_of(replace(unchecked, outcome=None))
+    assert EN("Not checked yet.") in text_of(replace(unchecked, outcome=None))
     assert EN("This round was not checked.") in text_of(unchecked)
 
 
@@ -154,19 +151,19 @@ def test_each_pass_lists_its_strategies_with_what_they_found() -> None:
     first, second = found(dual_record(), "section", "pass")
     assert first.text.index("hierarchical search") < first.text.index("direct passage search")
     assert "1 found, 1 kept, 0 passed" in first.text and EN("✓ found what helps") in first.text
-    assert "dc-symptoms.zh.md § 症状" in first.text and EN("whole source") in first.text
+    assert "dc-symptoms.zh.md § 症状" in first.text
     assert EN("not needed") in first.text
-    assert EN("after a corrective rewrite") in second.text
+    assert "rewrite 1" in second.text
     assert EN("– nothing found") in second.text
 
 
 def test_a_strategy_that_cannot_be_used_is_skipped_with_the_reason_and_has_not_failed() -> None:
     """DL-03"""
     skipped = found(dual_record(), "section", "pass")[1].text
-    assert f"{EN('⤳ skipped')} {EN('this collection has no summaries to search first')}" in skipped
+    assert f"{EN('⤳ skipped')} {EN('this collection has no summaries')}" in skipped
     assert EN("✗ failed") not in skipped
     said = text_of(fallback_record())
-    assert f"{EN('⤳ skipped')} {EN('web search is switched off in the settings of this run')}" in said
+    assert f"{EN('⤳ skipped')} {EN('web search is off in these settings')}" in said
     assert f"{EN('✗ failed')} WB201" in said
 
 
@@ -176,7 +173,7 @@ def test_a_strategy_that_was_never_reached_and_cannot_be_used_says_why() -> None
         record, config=dual_record().config, tried_routes=(), manifest={"strategies": "direct_chunk_search"}
     )
     said = text_of(unset)
-    assert EN("no search engine is set on this machine (WORKBENCH_SEARXNG_URL)") in said
+    assert EN("no search engine is set (WORKBENCH_SEARXNG_URL)") in said
     assert EN("not reached") in said
 
 
@@ -191,21 +188,17 @@ def test_addresses_of_the_web_are_plain_text_and_marked_untrusted() -> None:
 def test_memories_show_similarity_and_age_and_the_stale_ones_are_marked() -> None:
     """DL-06"""
     fresh, stale = found(dual_record(), "div", "remembered")
-    assert "similarity 0.82" in fresh.text and EN("! out of date") not in fresh.text
-    assert (
-        EN("! out of date") in stale.text
-        and EN("The collection has changed since: the memory is shown, and not answered from.") in stale.text
-    )
+    assert "similarity 0.82" in fresh.text and EN("! the collection has changed since") not in fresh.text
+    assert EN("! the collection has changed since") in stale.text
     assert EN("switched off") in text_of(replace(dual_record(), recall=Recall(off=True)))
     assert EN("! could not be read") in text_of(replace(dual_record(), recall=Recall(failed=True)))
 
 
 def test_the_route_says_whether_memory_changed_it() -> None:
     """DL-02, DL-06"""
-    would = EN("have begun with {strategy}", strategy="direct passage search")
-    assert EN("Memory changed the route: without it, the run would {route}.", route=would) in text_of(direct_record())
+    assert EN("Without memory: {route}", route="direct passage search") in text_of(direct_record())
     same = RouteChoice("direct", "remembered", without_memory="direct")
-    assert EN("The same route without memory.") in text_of(replace(direct_record(), route=same))
+    assert EN("The same without memory.") in text_of(replace(direct_record(), route=same))
     own = RouteChoice("web_search", "", "It asks for today's news.")
     assert "It asks for today's news." in text_of(replace(dual_record(), route=own))
 
@@ -213,34 +206,16 @@ def test_the_route_says_whether_memory_changed_it() -> None:
 def test_a_router_that_could_not_have_its_way_says_what_it_took_instead() -> None:
     taken = RouteChoice("direct_chunk_search", "overview")
     said = text_of(replace(dual_record(), route=taken))
-    assert "hierarchical search cannot be used here, so the run has to begin with direct passage search." in said
+    assert "Hierarchical search is not available here." in said
 
 
 def test_what_was_kept_is_said_and_failures_are_kept_apart() -> None:
     """DL-06"""
-    assert EN(
-        "This answer passed: a later run that asks for the same recalls it instead of searching. *Run with these "
-        "settings* leaves it out."
-    ) in text_of(dual_record())
+    assert EN("✓ for the next run") in text_of(dual_record())
     failed = replace(dual_record(), remembered=replace(FRESH, passed=False))
-    assert EN("This answer did not pass: it is kept for the record, and never recalled as a fact.") in text_of(failed)
-    assert EN("Nothing was kept: an answer without a search is based on no source of its own.") in text_of(
-        direct_record()
-    )
-    assert EN("There is no answer to keep.") in text_of(fallback_record())
-
-
-@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
-def test_a_run_without_an_answer_says_so_plainly(words: Words) -> None:
-    """DL-03"""
-    assert words(
-        "Every strategy that could be used was tried, and no passage passed. So there is no answer, rather than an "
-        "invented one."
-    ) in text_of(fallback_record(), words)
-    late = replace(fallback_record(), reason="deadline")
-    assert words(
-        "The run ended before a passage that passed was found: {why}. So there is no answer.", why=words("out of time")
-    ) in text_of(late, words)
+    assert EN("! as a failure") in text_of(failed)
+    assert EN("Nothing: the answer has no source.") in text_of(direct_record())
+    assert EN("Nothing: there is no answer.") in text_of(fallback_record())
 
 
 # -- answer evaluation ----------------------------------------------------------------------------------------------
@@ -251,7 +226,7 @@ def test_a_revision_is_shown_sentence_by_sentence() -> None:
     second = found(answers_record(), "ul", "sentences")[0]
     kinds = [item.attrs["class"] for item in second.kids if isinstance(item, Node)]
     assert kinds == ["changed", "same", "same", "added"]
-    assert "2 kept, 1 changed, 1 added, 0 removed" in text_of(answers_record())
+    assert "2 same, 1 changed, 1 added, 0 removed" in text_of(answers_record())
 
 
 def test_a_suggestion_is_marked_addressed_ignored_or_open() -> None:
@@ -288,11 +263,7 @@ def test_a_suggestion_quotes_what_it_is_about() -> None:
     record = answers_record()
     wanted = [item for draft in record.drafts if draft.evaluation for item in draft.evaluation.suggestions]
     quoted = [item.text for item in found(record, "p", "quoted")]
-    assert (
-        [" ".join(text.split()) for text in quoted]
-        == [f"{EN('About')} {item.quote}" for item in wanted if item.quote]
-        != []
-    )
+    assert [" ".join(text.split()) for text in quoted] == [item.quote for item in wanted if item.quote] != []
 
 
 def test_what_the_evaluator_saw_stands_beside_what_the_generator_saw() -> None:
@@ -303,8 +274,8 @@ def test_what_the_evaluator_saw_stands_beside_what_the_generator_saw() -> None:
     hidden = next(item for item in found(record, "mark"))
     whole = record.context.passages[0].text if record.context else ""
     assert hidden.text == whole[500:]
-    assert EN("the same {n} characters", n=14) in table.text
-    assert EN("not shown: beyond top-{top_k}", top_k=5) in text_of(record)
+    assert EN("{n} characters", n=14) in table.text
+    assert EN("dropped: top-k") in text_of(record)
 
 
 def test_an_answer_being_evaluated_says_so() -> None:

@@ -78,8 +78,8 @@ def test_a_mode_that_could_not_do_its_work_says_so_in_the_report() -> None:
     """GH-02"""
     run = fold_all(graph_run("v1 v2", evidence=FELL_BACK, mode="local"))
     read = assert_only_ours(report_html(run, drawn(), EN))
-    assert EN("the collection has no knowledge graph. Build one under Knowledge → Graph.") in read.text
-    assert "searched instead: Vectors" in read.text
+    assert EN("no knowledge graph; build one under Knowledge → Graph") in read.text
+    assert "Searched instead: Vectors" in read.text
 
 
 def test_a_run_without_a_search_makes_a_report_too() -> None:
@@ -135,7 +135,7 @@ def test_a_comparison_says_what_only_the_graph_found_and_which_entities_were_giv
     assert by_name["g2"].move == "gained" and by_name["g2"].b.found_by == ("local",)
     assert by_name["v1"].b.found_by == ("vector", "global")
     text = Read("".join(html_of(item) for item in comparison_nodes(found, EN, all_passages=True))).text
-    assert "Entities given: 0 in both · 2 only in B · 0 only in A" in text
+    assert "entities: 0 in both, 0 only A, 2 only B" in text
     assert "found by Entities" in text
 
 

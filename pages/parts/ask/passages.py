@@ -19,7 +19,7 @@ from components.common.markup import nothing
 from components.common.outcomes import round_text
 from components.common.phrases import bar_text, begun, probability_text, section_text, verdict_label, verdict_reason
 from components.common.terms import question_terms
-from components.labels import LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES
+from components.labels import GRAPH_LISTS, NOTHING_FOUND, SOURCE_KIND_NAMES
 from components.sentences.rounds import round_names
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -152,7 +152,7 @@ def view(
             "rows": [{**row, **_said(line.passage.id, labels, would)} for row, line in rows],
             "labels": labels is not None,
             "rounds": list(round_names(record, words).items()),
-            "lists": {name: words(LIST_NAMES[name]) for name in RETRIEVAL_LISTS},
+            "lists": {name: words(GRAPH_LISTS[name]) for name in RETRIEVAL_LISTS},
             "threshold": record.config.similarity_threshold,
             "opened": opened,
             # The same citation clicked twice has to be a change of data, or the browser is not asked again.

@@ -6,11 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from components.ask.what_if_text import collection_mark
 from components.common.i18n import Words
-from components.common.phrases import node_text, workflow_text
+from components.common.phrases import node_text
 from components.common.url_state import put_into_url, take_from_url
-from components.labels import SIDE_NAMES
 from components.runs.compare import SHOW_SAME, comparison
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -34,13 +32,6 @@ _SIDES: tuple[Side, ...] = ("a", "b")
 def compare_view(engine: Engine, words: Words) -> None:
     if not engine.ready:
         opening(engine, words)
-    st.markdown(f"##### {words('Compare two runs')}")
-    st.caption(
-        words(
-            "Two runs side by side: where their paths part, which passages and verdicts differ, and what that did to "
-            "the answer."
-        )
-    )
     ids = pickers(engine, words)
     if any(ids.values()):
         links(words, ids)
@@ -49,10 +40,7 @@ def compare_view(engine: Engine, words: Words) -> None:
     if not any(ids.values()):
         _two_recorded(words)
     if a is not None and not ids["b"]:
-        st.info(
-            words("Choose a second run, or make one below: the same question with another grader or other settings."),
-            icon=":material/compare_arrows:",
-        )
+        st.info(words("Choose a second run, or make one below."), icon=":material/compare_arrows:")
     if may("editor"):
         second_run(engine, a, b, words, partial(begun, engine))
     if a is not None and b is not None:
@@ -64,7 +52,7 @@ def compare_view(engine: Engine, words: Words) -> None:
 
 def _two_recorded(words: Words) -> None:
     """Nothing is chosen: what will stand here, and two runs that come with the program."""
-    said = words("Choose two runs. If you have none of your own yet, two recorded ones show what a comparison says.")
+    said = words("Choose two runs, or see how it looks with two recorded ones.")
     pair = [demo.id for demo in demos() if demo.language == words.declared.closest and demo.scenario in _RECORDED]
     label = words("Compare two recorded runs")
     next_step(said, label, "compare_arrows", key="compare_recorded", does=lambda: choose_pair(*pair))
@@ -89,14 +77,12 @@ def pickers(engine: Engine, words: Words) -> dict[Side, str]:
         take_from_url(side, "", lambda given: len(given) <= _LONGEST_ID)
     choices = run_choices(engine, words, opened, tuple(str(st.session_state[side]) for side in _SIDES))
     if not choices:
-        st.info(words("There is no run yet. Ask a question first; every run is kept."), icon=":material/play_arrow:")
+        st.info(words("No run yet."), icon=":material/play_arrow:")
     left, right = st.columns(2, gap="medium")
     with left:
         first = picker(words, "a", choices)
-        searched(engine, words, first)
     with right:
         second = picker(words, "b", choices)
-        searched(engine, words, second)
     return {"a": first, "b": second}
 
 
@@ -114,7 +100,7 @@ def picker(words: Words, side: Side, choices: dict[str, str]) -> str:
         st.session_state[f"compare_language_{side}"] = words.language
         st.session_state[side] = st.session_state[side]
     chosen = st.selectbox(
-        words(SIDE_NAMES[side]),
+        side.upper(),
         ["", *choices],
         format_func=lambda run_id: choices[run_id] if run_id else words("Choose a run, or type to search"),
         key=side,
@@ -122,20 +108,6 @@ def picker(words: Words, side: Side, choices: dict[str, str]) -> str:
     )
     put_into_url(side, str(chosen or ""), "")
     return str(chosen or "")
-
-
-def searched(engine: Engine, words: Words, run_id: str) -> None:
-    """Name the collection and workflow of a chosen run."""
-    record = record_of(engine, words, run_id, "a", quiet=True)
-    if record is None:
-        return
-    st.caption(
-        words(
-            "{workflow} · collection {collection}",
-            workflow=workflow_text(record.workflow, words),
-            collection=collection_mark(record.config.collection, words),
-        )
-    )
 
 
 def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: bool = False) -> RunRecord | None:
@@ -146,7 +118,7 @@ def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: b
         return engine.record(run_id)
     except WorkbenchError:
         if not quiet:
-            st.warning(words("{run} is not here any more.", run=words(SIDE_NAMES[side])), icon=":material/search_off:")
+            st.warning(words("{run} is not here any more.", run=side.upper()), icon=":material/search_off:")
         return None
 
 
@@ -180,7 +152,7 @@ def running_line(engine: Engine, words: Words, side: Side, record: RunRecord) ->
     at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     step = node_text(at, record.workflow, words) if at else words("starting")
     with st.container(horizontal=True, vertical_alignment="center", key=f"compare_running_{side}"):
-        said = words("{run} is running: {step}", run=words(SIDE_NAMES[side]), step=step)
+        said = words("{run} is running: {step}", run=side.upper(), step=step)
         st.caption(f":material/hourglass_top: {said}", width="content")
         if st.button(words("Stop"), key=f"compare_stop_{side}", icon=":material/stop:", type="tertiary"):
             engine.cancel(record.id)
@@ -199,14 +171,14 @@ def side_by_side(engine: Engine, words: Words, a: RunRecord, b: RunRecord) -> No
 def links(words: Words, ids: dict[Side, str]) -> None:
     """Show further actions on the two runs."""
     with st.container(horizontal=True, vertical_alignment="center", key="compare_links"):
-        if st.button(words("Swap A and B"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
+        if st.button(words("Swap"), icon=":material/swap_horiz:", key="compare_swap", type="tertiary"):
             choose_pair(ids["b"], ids["a"])
             st.rerun()
         for side in _SIDES:
             if ids[side]:
                 st.page_link(
                     "workbench.py",
-                    label=words("Open {run} on Ask", run=words(SIDE_NAMES[side])),
+                    label=words("Open {run}", run=side.upper()),
                     icon=":material/open_in_new:",
                     query_params={"run": ids[side], "lang": words.language},
                 )

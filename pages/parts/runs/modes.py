@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 from components.ask.what_if_text import collection_mark
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
-from components.common.outcomes import reason_text
+from components.common.outcomes import GATES, reason_text
 from components.common.phrases import duration_text
 from components.common.run_link import run_link
 from components.common.url_state import base_path
@@ -30,7 +29,7 @@ from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.flow import first_that, workflow
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.config import SETTINGS, Mode, RunConfig
 from engine.model.values import Candidate, Comparison, RunRecord, operands
 from engine.running.mode_race import MODES, ModeLane, ModeRace, RacedPassage, mode_race
@@ -44,17 +43,10 @@ from pages.parts.system.health import models_played
 _SHOWN_SAMPLES = 3
 _PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳德和班廷有什么关系？"}
 FINDINGS = {
-    "nothing": N_("Vectors alone kept everything that the graph led to and any mode kept."),
-    "unable": N_(
-        "No mode could use a graph here, so this race says nothing about what one is worth. The columns say why."
-    ),
-    "no_baseline": N_("Without the naive mode it is unknown what only the graph found."),
-    "cut_short": N_("Not every run came to its end, so they cannot be held against each other."),
-}
-
-_DROPPED = {
-    "below_threshold": N_("{n} below the similarity threshold"),
-    "beyond_top_k": N_("{n} beyond top-k"),
+    "nothing": N_("Vectors alone kept everything that any mode kept."),
+    "unable": N_("No mode could use a graph here; the columns say why."),
+    "no_baseline": N_("Without the mode Naive, what only the graph found is unknown."),
+    "cut_short": N_("Not every run ended, so they cannot be compared."),
 }
 
 _SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
@@ -69,23 +61,12 @@ _draw = Drawer("mode_race", "loops.css", "side_by_side.css", "mode_race.css", lo
 
 def modes_view(engine: Engine, words: Words) -> None:
     """The question, the modes, and a column for each."""
-    st.markdown(f"##### {words('One question, six modes of graph + vectors')}")
-    st.caption(
-        words(
-            "The same question goes through all six modes of graph + vector retrieval at once. What does the graph "
-            "find that vectors alone do not, and what does it cost?"
-        )
-    )
 
     def draw(records: list[RunRecord], active: bool) -> None:
         asked = (engine.instance, [record.id for record in records])
         race = mode_race(records) if active else cached_in_session("race", asked, lambda: mode_race(records))
         mode_race_view(race, words, key="mode_race", base=base_path())
 
-    begin = words(
-        "Ask a question above: every chosen mode answers it at the same time. Questions that join two passages show "
-        "best what a graph is good for."
-    )
     samples = _samples(words)
     view: RunColumns[Mode] = RunColumns(
         address="race",
@@ -97,11 +78,11 @@ def modes_view(engine: Engine, words: Words) -> None:
         about=lambda collection: _about_graph(engine, collection, words),
         first=samples[0][0],
         samples=samples,
-        asked=words("Question for all modes"),
+        asked=words("Question"),
         choice=("race_modes", words("Modes")),
-        run=(":material/sports_score:", words("Run the race")),
+        run=(":material/sports_score:", words("Run all")),
         none_chosen=words("Choose at least one mode."),
-        nothing_yet=(":material/sports_score:", begin),
+        nothing_yet=(":material/sports_score:", words("Ask a question: all of them answer it at once.")),
     )
     together_view(engine, words, view)
 
@@ -123,18 +104,9 @@ def _about_graph(engine: Engine, collection: str, words: Words) -> None:
         return
     named = collection_mark(collection, words)
     if state is not None or not engine.ready:
-        st.caption(
-            words(
-                "Each mode runs with the defaults of graph + vectors, on {collection}, with the models chosen on the "
-                "page Ask. Every run is kept as a record.",
-                collection=named,
-            )
-        )
+        st.caption(words("Each with its defaults and the models chosen on Ask."))
         return
-    lacking = words(
-        "{collection} has no knowledge graph: the modes that need one will say what they fell back on.",
-        collection=named,
-    )
+    lacking = words("{collection} has no knowledge graph: modes that need one fall back on vectors.", collection=named)
     with st.container(horizontal=True, vertical_alignment="center", key="race_no_graph"):
         st.caption(f":material/warning: {lacking}", width="content")
         if may("editor") and st.button(
@@ -175,65 +147,41 @@ def _finding(race: ModeRace, words: Words) -> Node:
         said.append(node("p", "", found_before_text(race, words)))
     if race.unable and race.finding != "unable":
         names = words(", ").join(mode_text(mode, words) for mode in race.unable)
-        said.append(node("p", "warn-ink", f"! {words('Could not do their own work: {modes}.', modes=names)}"))
+        said.append(node("p", "warn-ink", f"! {words('Without their graph: {modes}.', modes=names)}"))
     said.append(notes_on([lane.record for lane in race.lanes], words))
     return box(look, sign, *said)
 
 
 def finding_text(race: ModeRace, words: Words) -> str:
     """Describe the benefit of the graph in a sentence with its counts."""
-    cited = sum(any(name in lane.cited for lane in race.lanes) for name in race.led)
-    if race.finding == "cited":
-        return words.count(
-            "The graph led to 1 passage that vectors alone did not keep, and an answer cites it.",
-            "The graph led to {n} passages that vectors alone did not keep, and answers rest on {cited} of them.",
-            len(race.led),
-            cited=cited,
-        )
-    if race.finding == "found":
-        return words.count(
-            "The graph led to 1 passage that vectors alone did not keep, but no answer cites it.",
-            "The graph led to {n} passages that vectors alone did not keep, but no answer cites them.",
-            len(race.led),
-        )
-    return words(FINDINGS[race.finding])
+    if race.finding not in ("cited", "found"):
+        return words(FINDINGS[race.finding])
+    return words.count(
+        "The graph added 1 passage to what vectors keep; answers cite {cited}.",
+        "The graph added {n} passages to what vectors keep; answers cite {cited}.",
+        len(race.led),
+        cited=sum(any(name in lane.cited for lane in race.lanes) for name in race.led),
+    )
 
 
 def found_before_text(race: ModeRace, words: Words) -> str:
-    """Describe how many of the graph's passages vector search missed, and why it dropped the others."""
-    gates = Counter(item.dropped.gate for item in race.passages if item.dropped is not None)
-    why = words(", ").join(
-        words(_DROPPED[gate], n=count) if gate in _DROPPED else words("{n} at a later stage", n=count)
-        for gate, count in gates.items()
+    """Describe how many of the graph's passages vector searches missed, and where the others were."""
+    return words(
+        "Found by no vector search: {only}. Found and dropped by vectors alone: {rescued}. Kept by another mode's "
+        "vectors: {others}.",
+        only=len(race.only_graph),
+        rescued=len(race.rescued),
+        others=len(race.led) - len(race.only_graph) - len(race.rescued),
     )
-    elsewhere = len(race.led) - len(race.only_graph) - len(race.rescued)
-    said = (
-        words("Found by the graph alone, among the candidates of no vector search here: {n}.", n=len(race.only_graph))
-        if race.only_graph
-        else words("Vector searches had found all of them too.")
-    )
-    if gates:
-        said = words(
-            "{first} {second}",
-            first=said,
-            second=words("Vectors alone had found and dropped {n}: {why}.", n=len(race.rescued), why=why),
-        )
-    if elsewhere:
-        said = words(
-            "{first} {second}", first=said, second=words("The vectors of another mode found {n}.", n=elsewhere)
-        )
-    return said
 
 
 def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:
-    """``vectors dropped it: 0.28 < 0.30``."""
-    config = lane.record.config
+    """``dropped: similarity · 0.28 < 0.30``."""
+    config, said = lane.record.config, words(GATES[item.gate].label)
     if item.gate == "below_threshold":
         left, right = operands(Comparison("pass_rate", item.passage.similarity, "<", config.similarity_threshold))
-        return words("vectors dropped it: {value} < {bound}", value=left, bound=right)
-    if item.gate == "beyond_top_k":
-        return words("vectors dropped it: rank {rank} > {top_k}", rank=item.rank, top_k=config.top_k)
-    return words("vectors dropped it at a later stage")
+        return f"{said} · {left} < {right}"
+    return f"{said} · {item.rank} > {config.top_k}" if item.gate == "beyond_top_k" else said
 
 
 def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
@@ -257,7 +205,7 @@ def _now(lane: ModeLane, words: Words) -> Node | str:
     if record.active:
         return at_node(record, words)
     if lane.skipped:
-        return node("p", "small", chip("grey", words("no search")), " ", words("Grading and citations are skipped."))
+        return node("p", "small", chip("grey", words("no search")))
     if record.outcome in ("cancelled", "interrupted") and record.reason:
         return node("p", "muted small", reason_text(record.reason, words))
     return ""
@@ -266,7 +214,7 @@ def _now(lane: ModeLane, words: Words) -> Node | str:
 def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
     record = lane.record
     alone = len(race.unique.get(lane.mode, ()))
-    own = words("{n} in no other mode", n=alone) if alone else ""
+    own = words("{n} only here", n=alone) if alone else ""
     rows = [
         ("time", duration_text(record.duration_ms), ""),
         ("calls", calls_text(record, words), ""),
@@ -292,23 +240,11 @@ def _passages(race: ModeRace, words: Words) -> Node:
     searched = [lane for lane in race.lanes if not lane.skipped]
     names = (mode_text(lane.mode, words) for lane in searched)
     rows = (_row(item, race, searched, words) for item in race.passages)
-    counts = words(
-        "{n} in all · {shared} in every mode that searched · {graph} found by the graph alone · {rescued} found and "
-        "dropped by vectors alone",
-        n=len(race.passages),
-        shared=len(race.shared),
-        graph=len(race.only_graph),
-        rescued=len(race.rescued),
-    )
     return node(
         "section",
         "card",
-        node("div", "head", node("strong", "heading", words("Passages by mode")), node("span", "muted small", counts)),
-        node(
-            "p",
-            "muted small",
-            words("# rank among those kept · ✓ passed the grader · ✗ did not · [1] cited in the answer"),
-        ),
+        node("strong", "heading", words("Passages by mode")),
+        node("p", "muted small", words("# rank · ✓ passed · ✗ did not · [1] cited")),
         shared_table(names, rows, words),
     )
 
@@ -317,16 +253,7 @@ def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words
     passage = item.passage
     chips = []
     if item.by_graph:
-        chips.append(
-            chip(
-                "accent",
-                words(NC_("comparison of modes", "only the graph")),
-                words(
-                    "Entities or communities led to it, and it is not among the candidates of any vector search of "
-                    "this race."
-                ),
-            )
-        )
+        chips.append(chip("accent", words("only the graph")))
     if passage.id in race.shared:
         chips.append(chip("grey", words("in every mode")))
     if item.dropped is not None:
@@ -343,15 +270,11 @@ def _mark(lane: ModeLane, item: RacedPassage, words: Words) -> Node:
     label = mode_text(lane.mode, words)
     if name not in lane.kept:
         return node("td", "mark", node("span", "muted", "–", aria_label=words("not kept")), data_label=label)
-    rank = node("span", "num", f"#{lane.kept[name]}", title=words("rank {rank}", rank=lane.kept[name]))
+    rank = node("span", "num", f"#{lane.kept[name]}", title=words("Rank"))
     if name in lane.cited:
         marker = lane.cited[name]
         return node("td", "mark", rank, " ", chip("pass", f"✓ [{marker}]", words("cited as [{n}]", n=marker)),
                     data_label=label)  # fmt: skip
-    verdict = (
-        ("pass-ink", "✓", N_("passed the grader"))
-        if name in lane.passed
-        else ("warn-ink", "✗", N_("did not pass the grader"))
-    )
+    verdict = ("pass-ink", "✓", N_("passed")) if name in lane.passed else ("warn-ink", "✗", N_("not passed"))
     sign = node("span", verdict[0], verdict[1], title=words(verdict[2]), aria_label=words(verdict[2]))
     return node("td", "mark", rank, " ", sign, data_label=label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import cast, get_args
 
@@ -43,17 +43,10 @@ _NAMED_IN_DIALOG = 5
 _UNSEARCHED = ("bypass", "simple", "tables_only")
 """Reasons to end of runs that searched nothing."""
 _COLLECTION = "runs_collection"
+_FILTERS = ("q", "outcome", "loop", "tag", "author", _COLLECTION)
 
 
 def list_view(engine: Engine, words: Words) -> None:
-    st.caption(
-        words(
-            "Every run is kept with all it did. Open one to see its evidence, or put it on the watch list: every "
-            "what-if then says whether it would end otherwise."
-        )
-    )
-    for panel in panels("runs"):
-        panel(engine, words)
     say_last_press("runs", NN_("1 run deleted.", "{n} runs deleted."), words)
     try:
         filters = narrowed(engine, words)
@@ -64,37 +57,25 @@ def list_view(engine: Engine, words: Words) -> None:
 
 
 def narrowed(engine: Engine, words: Words) -> Filters:
-    """The filters, which the address holds too."""
+    """The filters, which the address holds too; those that are seldom wanted, and what plug-ins add, are folded."""
     counts = engine.tags()
     if st.session_state.pop("runs_clear", False):
-        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", ""), ("author", ""), (_COLLECTION, "")):
-            st.session_state[name] = value
+        for name in _FILTERS:
+            st.session_state[name] = ""
     outcomes = {"": words("Any outcome"), **{name: outcome_text(name, words) for name in get_args(Outcome)}}
-    loops = {"": words("Any workflow"), **{name: workflow_text(name, words) for name in WORKFLOWS}}
-    tags = {name: words("{tag} ({n})", tag=name, n=count) for name, count in counts.items() if name != BATCH}
     take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
     with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
-        placeholder = words("Question, tag or run id")
-        label = words(NC_("memory", "Search"))
+        placeholder, label = words("Question, tag or run id"), words(NC_("memory", "Search"))
         text = narrowing(label, key="q", placeholder=placeholder, width=300, bind="query-params")
-        outcome = listed("outcome", words("Outcome"), outcomes, width=165)
-        loop = listed("loop", words("Workflow"), loops, width=165)
-        tag = listed("tag", words("Tag"), {"": words("Any tag"), **tags}, width=165)
-        collection = st.selectbox(
-            words("Collection"),
-            ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
-            format_func=lambda name: collection_text(name, words) if name else words("Any collection"),
-            key=_COLLECTION,
-            width=165,
-        )
-        author = author_choice(engine, words) if signing_in() else ""
-        batches = bool(counts.get(BATCH)) and st.toggle(
-            words("Show runs of batches"),
-            key="batches",
-            help=words("A batch makes one run a question of its query set; left out here unless you ask for them."),
-            bind="query-params",
-        )
-    put_into_url("collection", str(collection or ""), "", key=_COLLECTION)
+        outcome = listed("outcome", words("Outcome"), outcomes, width=220)
+        with st.popover(_named(words), icon=":material/filter_alt:", key="runs_filters"):
+            loop, tag, collection, author, batches = _seldom(engine, counts, words)
+        offered = panels("runs")
+        if offered:
+            with st.popover(words("More"), icon=":material/more_horiz:", key="runs_more_menu"):
+                for panel in offered:
+                    panel(engine, words)
+    put_into_url("collection", collection, "", key=_COLLECTION)
     return Filters(
         text=text.strip() or None,
         outcome=cast("Outcome | None", outcome or None),
@@ -104,6 +85,29 @@ def narrowed(engine: Engine, words: Words) -> Filters:
         author=author or None,
         without_tag=None if batches else BATCH,
     )
+
+
+def _named(words: Words) -> str:
+    """The name of the folded filters with the number of those that are set."""
+    chosen = sum(bool(st.session_state.get(name)) for name in (*_FILTERS[2:], "batches"))
+    return words("Filters ({n})", n=chosen) if chosen else words("Filters")
+
+
+def _seldom(engine: Engine, counts: Mapping[str, int], words: Words) -> tuple[str, str, str, str, bool]:
+    """Workflow, tag, collection and author, and whether runs of batches are shown."""
+    loops = {"": words("Any workflow"), **{name: workflow_text(name, words) for name in WORKFLOWS}}
+    tags = {name: words("{tag} ({n})", tag=name, n=count) for name, count in counts.items() if name != BATCH}
+    loop = listed("loop", words("Workflow"), loops)
+    tag = listed("tag", words("Tag"), {"": words("Any tag"), **tags})
+    collection = st.selectbox(
+        words("Collection"),
+        ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
+        format_func=lambda name: collection_text(name, words) if name else words("Any collection"),
+        key=_COLLECTION,
+    )
+    author = author_choice(engine, words) if signing_in() else ""
+    batches = bool(counts.get(BATCH)) and st.toggle(words("Show runs of batches"), key="batches", bind="query-params")
+    return loop, tag, str(collection or ""), author, batches
 
 
 def author_choice(engine: Engine, words: Words) -> str:
@@ -172,25 +176,14 @@ def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
 
 def nothing(engine: Engine, words: Words, filters: Filters) -> None:
     """No run to show: what to do next."""
-    if (
-        filters["text"]
-        or filters["outcome"]
-        or filters["workflow"]
-        or filters["tag"]
-        or filters["collection"]
-        or filters["author"]
-    ):
+    if any(value for name, value in filters.items() if name != "without_tag"):
         st.info(words("No run matches these filters."))
-        if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
+        if st.button(words("Clear filters"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
             st.session_state["runs_clear"] = True
             st.rerun()
         return
     st.info(
-        words(
-            "No run of your own is stored yet; those of batches are hidden."
-            if engine.tags().get(BATCH)
-            else "No run is stored yet. Ask a question; its run will be listed here."
-        )
+        words("No run of your own yet; those of batches are hidden." if engine.tags().get(BATCH) else "No run yet.")
     )
     st.page_link("workbench.py", label=words("Ask a question"), icon=":material/account_tree:")
 
@@ -198,24 +191,16 @@ def nothing(engine: Engine, words: Words, filters: Filters) -> None:
 def act(
     engine: Engine, words: Words, shown: Sequence[RunSummary], selected: Sequence[RunSummary], *, more: bool
 ) -> None:
-    """Show the number of runs, and the actions on those selected."""
-    idle, single = not selected, len(selected) == 1
-    if idle:
-        count = words("The newest {n} runs", n=len(shown)) if more else words.count("1 run", "{n} runs", len(shown))
-    else:
-        count = words("{n} selected", n=len(selected))
-    st.caption(count, width="content")
-    # Always there, so that nothing moves when the first run is selected.
+    """Show the number of runs, or what can be done with those selected."""
+    if not selected:
+        newest = words("The newest {n} runs", n=len(shown)) if more else words.count("1 run", "{n} runs", len(shown))
+        st.caption(newest, width="content")
+        return
+    st.caption(words("{n} selected", n=len(selected)), width="content")
+    single = len(selected) == 1
     if may("editor"):
         tag_box(engine, words, selected)
-    compare = st.button(
-        words("Compare"),
-        icon=":material/compare_arrows:",
-        key="runs_compare",
-        disabled=len(selected) != 2,
-        help=words("Select two runs to see them side by side."),
-    )
-    if compare:
+    if len(selected) == 2 and st.button(words("Compare"), icon=":material/compare_arrows:", key="runs_compare"):
         # Newest first in the list: the older one is what the other is compared with.
         second, first = selected
         choose_pair(first.id, second.id)
@@ -225,17 +210,9 @@ def act(
         words("Export JSON"),
         partial(exported, engine, tuple(item.id for item in selected), single=single),
         f"run-{selected[0].id}.json" if single else "runs.jsonl",
-        help=words(
-            "Select runs to tag, export or delete them."
-            if idle
-            else "One run as one JSON file; several as JSON Lines, one run a line. Damaged ones are left out."
-        ),
         key="runs_export",
-        disabled=idle,
     )
-    if not may("admin"):
-        return
-    if st.button(words("Delete"), icon=":material/delete:", key="runs_delete", disabled=idle):
+    if may("admin") and st.button(words("Delete"), icon=":material/delete:", key="runs_delete"):
         st.dialog(words("Delete runs"))(confirm)(engine, words, tuple(selected))
 
 
@@ -243,7 +220,7 @@ def tag_box(engine: Engine, words: Words, selected: Sequence[RunSummary]) -> Non
     # A new key closes the box once its tag is on its way.
     generation = st.session_state.setdefault("runs_tags_added", 0)
     name, box = words("Add a tag"), f"runs_tag_box_{generation}"
-    with st.popover(name, icon=":material/sell:", key=box, disabled=not selected):
+    with st.popover(name, icon=":material/sell:", key=box):
         with st.form("runs_tag_form", border=False, clear_on_submit=True):
             tag = st.text_input(words("Tag"), placeholder=words("e.g. to review"), max_chars=LONGEST_TAG, key="new_tag")
             pressed_add = st.form_submit_button(words("Add"), type="primary")
@@ -274,8 +251,8 @@ def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> N
     """The body of the dialog that asks before runs go."""
     st.text(
         words.count(
-            "This run and all its evidence will be deleted. This cannot be undone.",
-            "{n} runs and all their evidence will be deleted. This cannot be undone.",
+            "Delete this run with all its evidence? This cannot be undone.",
+            "Delete {n} runs with all their evidence? This cannot be undone.",
             len(selected),
         )
     )
@@ -287,16 +264,15 @@ def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> N
         (
             PINNED,
             NN_(
-                "One is on the watch list: its question will no longer be watched while you tune.",
-                "{n} of them are on the watch list: their questions will no longer be watched while you tune.",
+                "One is on the watch list and leaves it.",
+                "{n} are on the watch list and leave it.",
             ),
         ),
         (
             BATCH,
             NN_(
-                "One was made by a batch: its question drops out of the figures of Tune until it is run again.",
-                "{n} of them were made by a batch: their questions drop out of the figures of Tune until they are run "
-                "again.",
+                "One was made by a batch: Tune counts its question as unknown until it is run again.",
+                "{n} were made by a batch: Tune counts their questions as unknown until they are run again.",
             ),
         ),
     ):
@@ -345,9 +321,6 @@ def shipped(engine: Engine, words: Words) -> None:
     if not box.open:
         return
     with box:
-        st.caption(
-            words("Recorded runs that ship with the workbench: they open without a model, a store or a network.")
-        )
         chosen = [demo for demo in all_demos() if demo.language == words.declared.closest]
         lines = [
             line(found, words(DEMO_NAMES[demo.scenario]))

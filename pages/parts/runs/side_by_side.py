@@ -1,4 +1,4 @@
-"""The view Loops of the page Runs: one question at once through several workflows, or in several modes of one."""
+"""The view Side by side of the page Runs: one question through several workflows or modes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from components.runs.lanes import (
     number_grid,
     outcome_chip,
     passage_cell,
-    searched_text,
     shared_table,
 )
 from engine.api.process import get_engine
@@ -41,8 +40,8 @@ from pages.parts.system.health import models_played
 
 View = Literal["workflows", "modes"]
 _VIEWS: dict[View, str] = {
-    "workflows": N_("Loops"),
-    "modes": N_("Modes: graph and vectors"),
+    "workflows": N_("Workflows"),
+    "modes": N_("Modes"),
 }
 
 _SHOWN_SAMPLES = {
@@ -50,15 +49,13 @@ _SHOWN_SAMPLES = {
     "zh": ("dm-zh-01", "dc-zh-01", "dc-zh-13", "dc-zh-17"),
 }
 _ENOUGH = {
-    "enough": N_("The four-node loop was enough: no other loop cites a passage that its answer lacks."),
-    "others_cite_more": N_(
-        "The four-node loop answered; {workflows} also cites passages that it lacks. See below whether they add to it."
-    ),
-    "others_answered": N_("The four-node loop did not answer; {workflows} did."),
+    "enough": N_("The four-node loop was enough."),
+    "others_cite_more": N_("The four-node loop answered; {workflows} cites further passages."),
+    "others_answered": N_("Only {workflows} answered."),
     "only_it": N_("Only the four-node loop answered."),
-    "nobody": N_("No loop answered: the collection {collection} may not hold it."),
-    "cut_short": N_("No loop answered, but not every run came to its end."),
-    "no_baseline": N_("Without the four-node loop among them there is nothing to hold these runs against."),
+    "nobody": N_("No workflow answered."),
+    "cut_short": N_("No workflow answered, and not every run ended."),
+    "no_baseline": N_("The four-node loop is not among them."),
     "alone": N_("Choose further workflows to compare with."),
 }
 
@@ -80,17 +77,7 @@ def loops_view(engine: Engine, words: Words) -> None:
 
 
 def _workflows_view(engine: Engine, words: Words) -> None:
-    st.markdown(f"##### {words('One question, several workflows')}")
-    st.caption(
-        words(
-            "The same question goes through several workflows at once. When is the four-node loop enough, and what "
-            "does another one add for its price?"
-        )
-    )
-    begin = words(
-        "Ask a question above: every chosen workflow answers it at the same time, and the columns fill as they go on."
-    )
-    about = words("Each workflow runs with its own defaults and with the models chosen on the page Ask.")
+    about = words("Each with its defaults and the models chosen on Ask.")
     by_id = {item.id: item for item in sample_questions()}
     samples = [by_id[name] for name in _SHOWN_SAMPLES[words.declared.closest] if name in by_id]
     view: RunColumns[WorkflowName] = RunColumns(
@@ -103,11 +90,11 @@ def _workflows_view(engine: Engine, words: Words) -> None:
         about=lambda _: st.caption(about),
         first=words("What are the main symptoms of diabetes?"),
         samples=[(item.question, item.kind) for item in samples],
-        asked=words("Question for all of them"),
+        asked=words("Question"),
         choice=("side_workflows", words("Workflows")),
         run=(":material/play_arrow:", words("Run all")),
         none_chosen=words("Choose at least one workflow."),
-        nothing_yet=(":material/view_column:", begin),
+        nothing_yet=(":material/view_column:", words("Ask a question: all of them answer it at once.")),
     )
     together_view(engine, words, view)
 
@@ -135,8 +122,7 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 def _verdict(found: SideBySide, words: Words) -> Node:
     names = words(", ").join(workflow_text(name, words) for name in found.better)
-    searched = searched_text([lane.record for lane in found.lanes], words)
-    said = words(_ENOUGH[_finding(found)], workflows=names, collection=searched)
+    said = words(_ENOUGH[_finding(found)], workflows=names)
     look, sign = ("pass", "✓") if found.enough in _GOOD else ("plain", "→")
     return box(look, sign, node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
 
@@ -172,9 +158,9 @@ def _numbers(lane: Lane, words: Words) -> Node:
     record = lane.record
     time_note = calls_note = ""
     if lane.times_slower is not None:
-        time_note = words("{times}× the four-node loop", times=f"{lane.times_slower:.1f}")
+        time_note = f"{lane.times_slower:.1f}×"
     if lane.extra_calls:
-        calls_note = words("{n} more calls" if lane.extra_calls > 0 else "{n} fewer calls", n=abs(lane.extra_calls))
+        calls_note = f"{lane.extra_calls:+d}"
     rows = [
         ("time", duration_text(record.duration_ms), time_note),
         ("calls", calls_text(record, words), calls_note),
@@ -201,7 +187,7 @@ def _path(record: RunRecord, words: Words) -> Node:
             said.append(_decision(decided[item.node].pop(0), record, words))
         steps.append(node("li", "fault" if item.error else "", *said))
     title = node("span", "subheading", words("Path"))
-    return node("div", "path", title, node("span", "muted small", words("{n} steps", n=len(record.nodes))),
+    return node("div", "path", title, node("span", "muted small", str(len(record.nodes))),
                 node("ol", "steps", *steps))  # fmt: skip
 
 
@@ -211,9 +197,9 @@ def _decision(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 
 def _sources(found: SideBySide, words: Words) -> Node:
-    heading = node("strong", "heading", words("Passages that answers rest on"))
+    heading = node("strong", "heading", words("Cited passages"))
     if not found.cited:
-        return node("section", "card", heading, node("p", "muted", words("No answer cites a passage.")))
+        return node("section", "card", heading, node("p", "muted", words("None.")))
     names = (workflow_text(lane.record.workflow, words) for lane in found.lanes)
     rows = (_source_row(passage_id, found.lanes, words) for passage_id in found.cited)
     return node("section", "card", heading, shared_table(names, rows, words))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from components.common.i18n import Words
-from engine.messages import NC_
 from engine.model.values import Candidate, PassageId, RunRecord
 from engine.running.mode_race import mode_race
 from pages.parts.runs.modes import finding_text, found_before_text, mode_race_nodes
@@ -43,22 +42,9 @@ def race_rows(records: Sequence[RunRecord], words: Words) -> dict[PassageId, str
 
 def _found_before(said: str, led: set[PassageId], by_vectors: set[PassageId], naive: Sequence[Candidate]) -> Claim:
     dropped = led & {item.passage.id for item in naive}
-    wanted = [len(led - by_vectors)]
-    new = re.search(r"search here: (\d+)|其中 (\d+) 个", said)
-    told = [int(new.group(1) or new.group(2)) if new else 0]
-    wrong = [] if told[0] == wanted[0] else [f"{wanted[0]} were found by no vectors"]
-    if dropped:
-        counted = re.search(r"dropped (\d+):|淘汰了 (\d+) 个：", said)
-        wrong += (
-            []
-            if counted and int(counted.group(1) or counted.group(2)) == len(dropped)
-            else [f"{len(dropped)} were dropped"]
-        )
-        below = re.search(r"(\d+) (?:below|个低于)", said)
-        seen = {item.passage.id: item.gate for item in sorted(naive, key=lambda item: item.margin)}
-        low = sum(seen[name] == "below_threshold" for name in dropped)
-        wrong += [] if (int(below.group(1)) if below else 0) == low else [f"{low} lay below the threshold"]
-    return Claim(said, tuple(wrong))
+    wanted = [len(led - by_vectors), len(dropped), len(led & by_vectors - dropped)]
+    told = [int(item) for item in numbers(said)]
+    return Claim(said, () if told == wanted else (f"they are {wanted}",))
 
 
 def _rows(
@@ -70,9 +56,9 @@ def _rows(
 ) -> Iterator[Claim]:
     bars = {record.config.similarity_threshold for record in records}
     for name, row in rows.items():
-        marked = words(NC_("comparison of modes", "only the graph")) in row
+        marked = words("only the graph") in row
         wrong = [] if marked == (name in led - by_vectors) else ["only the graph, or not"]
-        if found := re.search(r"(?:dropped it: |淘汰：)(\d\.\d+) < (\d\.\d+)", row):
+        if found := re.search(r"(?:similarity|相似度不足) · (\d\.\d+) < (\d\.\d+)", row):
             value, bar = float(found.group(1)), float(found.group(2))
             near = [item.passage.similarity for item in _seen(records) if item.passage.id == name]
             wrong += (
