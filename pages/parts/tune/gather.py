@@ -45,11 +45,13 @@ def gathering_buttons(
     if not may("editor"):
         return
     left = len(batch.left)
-    if left and st.button(words("Go on with {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
+    if left and st.button(
+        words("Run the other {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"
+    ):
         _begin(lambda: engine.batches.resume(batch.id))
     if left and progress_of(engine, batch.id).elsewhere and _here_instead(words):
         _begin(lambda: engine.batches.resume(batch.id, here=True))
-    again = words.count("Try the failed one again", "Try {n} failed again", len(batch.failures))
+    again = words("Retry {n} failed", n=len(batch.failures))
     if batch.failures and st.button(again, icon=":material/refresh:", key="tune_retry"):
         _begin(lambda: engine.batches.resume(batch.id, failures=True))
     with st.popover(words("Run again"), icon=":material/play_arrow:"):
@@ -70,8 +72,8 @@ def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
     if gathering.added:
         st.caption(
             words.count(
-                "One question of this set was added since; gather again to have it in.",
-                "{n} questions of this set were added since; gather again to have them in.",
+                "1 question was added since: run again to include it.",
+                "{n} questions were added since: run again to include them.",
                 gathering.added,
             )
         )
@@ -102,11 +104,11 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
     if len(by_id) == 1:
         return next(iter(by_id.values()))
     chosen = st.selectbox(
-        words("Gathering"),
+        words("Runs"),
         list(by_id),
         format_func=lambda batch_id: batch_name(by_id[batch_id], words),
         key=_CHOSEN,
-        help=words("Whose runs are the evidence: the newest with most questions, or one made with other settings."),
+        help=words("The runs that the figures rest on."),
         persist_state="session",
         width=230,
     )
@@ -141,12 +143,11 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
             quiet(not_here, words, key="tune_imported_away")
             return
     probe = st.toggle(
-        words("Grade everything that is probed"),
+        words("Grade every candidate"),
         True,
         help=words(
-            "Every candidate is judged, also those that the thresholds drop: far more settings can be told without a "
-            "call. What another rewrite would have found stays unknown. It costs probe-depth verdicts a round instead "
-            "of top-k."
+            "Far more settings are then known without a call. Costs a verdict for each candidate retrieved, not only "
+            "for the top-k."
         ),
         key="tune_probe",
     )
@@ -157,14 +158,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     calls = engine.worst_case_calls(wanted)
     n = len(query_set.cases)
     st.caption(
-        words.count(
-            "1 run, at most {calls} calls of chat models.",
-            "{n} runs, at most {calls} calls of chat models.",
-            n,
-            calls=n * calls,
-        )
-        if calls
-        else words.count("1 run with built-in models: no calls.", "{n} runs with built-in models: no calls.", n)
+        words("At most {calls} model calls.", calls=n * calls) if calls else words("Built-in models: no model calls.")
     )
     for panel in panels("gathering"):
         panel(engine, words, n)
