@@ -116,12 +116,8 @@ def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) ->
             said = words("This set has no questions: import a file or add a run.")
             next_step(said, words("Take the samples"), "library_books", key="tune_samples", does=take_samples)
         else:
-            st.markdown(f"**{words('No evidence yet for this set')}**")
-            st.caption(
-                words(
-                    "Gather it once: every question runs and keeps all it saw. Then the figures and charts appear here."
-                )
-            )
+            st.markdown(f"**{words('Next: run the questions')}**")
+            st.caption(words("Each runs once. Then the sliders move every figure without a call."))
             if gathering.batch is None and may("editor"):
                 with st.container(width=420):
                     gather_form(engine, gathering, config, words)

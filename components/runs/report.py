@@ -9,6 +9,7 @@ from dataclasses import fields
 from html import escape
 
 from components.ask.attachments import attached_nodes
+from components.ask.diagnosis import next_text, title, why_text
 from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
@@ -33,6 +34,7 @@ from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
 from engine.model.config import ROLES, RunConfig
 from engine.model.values import COMPLETE, Decision, Fault, ModelCall, Rewrite, RunRecord
+from engine.replay.diagnosis import Diagnosis
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _LONGEST_TITLE = 120
@@ -74,10 +76,12 @@ def report_html(
     words: Words,
     drawn_map: ReportMap | None = None,
     known: RunAnswer | None = None,
+    *,
+    found: Diagnosis | None = None,
 ) -> str:
-    """The whole document. A run that failed or was cut off is shown as far as it came.
+    """The whole document, the diagnosis first. A run that failed or was cut off is shown as far as it came.
 
-    ``known`` is what is known of its answer beyond the run itself.
+    ``known`` is what is known of its answer beyond the run itself, ``found`` what it suffered from.
     """
     places = anchors(record)
     timeline = timeline_svg(record, words)
@@ -85,6 +89,7 @@ def report_html(
     flow = workflow(record.workflow).flow
     sections = [
         html_of(_head(record, words)),
+        *([_section(words("Why this outcome"), *_diagnosis(found, words))] if found else []),
         html_of(_figures(record, words)),
         _section(words("Workflow"), _workflow(record, graph, words)),
         _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
@@ -117,6 +122,11 @@ def report_html(
     return _document(record, words, script(*sheets), "\n".join(sections))
 
 
+def _diagnosis(found: Diagnosis, words: Words) -> list[Node]:
+    texts = (why_text(found, words), next_text(found, words))
+    return [node("p", "", node("strong", "", title(found, words))), *(node("p", "", text) for text in texts if text)]
+
+
 def _known_section(known: RunAnswer | None, words: Words) -> list[str]:
     nodes = known_nodes(known, words) if known is not None else []
     return [_section(words("How the answer was judged"), *nodes)] if nodes else []
@@ -140,13 +150,13 @@ def _own_sections(record: RunRecord, words: Words) -> list[str]:
 
 
 def _document(record: RunRecord, words: Words, style: str, body: str) -> str:
-    title = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('Self-corrective RAG run')}")
+    heading = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('Self-corrective RAG run')}")
     return (
         f'<!doctype html>\n<html lang="{words.declared.html}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n"
+        f"<title>{heading}</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n{html_of(_footer(record, words))}\n</body>\n</html>\n"
     )
 

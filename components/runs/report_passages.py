@@ -30,6 +30,8 @@ _COLUMNS = {
     "verdict": N_("Verdict"),
 }
 
+_SHOWN = 5
+"""Passages that stand open where fewer were given to the generator."""
 _SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
 _LOOKS = {"pass": "pass", "fail": "warn", "fault": "fault"}
 
@@ -74,15 +76,19 @@ def _linking(links: Mapping[int, str], words: Words) -> Cite:
 
 
 def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
-    """One entry per distinct passage, those given to the generator first; the full text is folded."""
+    """One entry per distinct passage, those given to the generator first; texts are folded, and the rest together."""
     terms = question_terms(record)
     lines = life_lines(record)
     if not lines:
         return (node("p", "muted", words(NOTHING_FOUND)),)
     threshold = record.config.similarity_threshold
-    return tuple(
+    entries = [
         _passage(passage_row(line, record, terms, words), places[line.passage.id], threshold, words) for line in lines
-    )
+    ]
+    given = len(record.context.passages) if record.context else 0
+    first, rest = entries[: max(given, _SHOWN)], entries[max(given, _SHOWN) :]
+    more = words.count("1 more passage", "{n} more passages", len(rest))
+    return (*first, *([node("details", "", node("summary", "", more), *rest)] if rest else []))
 
 
 def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words) -> Node:

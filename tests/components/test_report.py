@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.ask.diagnosis import title
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
 from components.common.outcomes import outcome_text
@@ -22,6 +23,8 @@ from engine.flow import compiled, workflow
 from engine.flow.graph import graph_of
 from engine.model.events import fold_all
 from engine.model.values import Candidate, Claim, Origin, RunId, RunRecord
+from engine.replay.diagnosis import diagnose
+from engine.samples.demos import demo_record
 from tests.components.laced_run import HOSTILE, laced
 from tests.components.loop_runs import answers_record, dual_record, fallback_record, quality_record
 from tests.components.sample_run import sample_record
@@ -282,3 +285,15 @@ def test_what_is_known_of_the_answer_stands_in_it_with_reasons(language: UiLangu
     assert words("How the answer was judged") in read.text
     nothing = RunAnswer(RunId("r"), None, None, (), {"f1": None}, ())
     assert words("How the answer was judged") not in report_html(sample_record(), LOOP, words, None, nothing)
+
+
+def test_a_report_begins_with_the_diagnosis_and_folds_the_passages_that_were_not_given() -> None:
+    record = demo_record("demo-abstains-en")
+    found = diagnose(record, None, None)
+    assert found is not None
+    document = report_html(record, graph_of(compiled(record.workflow)), EN, found=found)
+    assert document.index(title(found, EN)) < document.index(f">{EN('Workflow')} <")
+    assert_only_ours(document)
+    rest = len(record.passages) - 5
+    assert f"{rest} more passages</summary>" in document
+    assert title(found, EN) not in report_html(record, graph_of(compiled(record.workflow)), EN)

@@ -81,10 +81,7 @@ def runs(engine: Engine) -> list[str]:
 def test_a_set_without_evidence_says_what_to_do_next(engine: Engine, language: UiLanguage) -> None:
     engine.evaluation.save_query_set(QuerySet("untouched", QUESTIONS[:1]))
     shown, words = visible(tune(language, "untouched")), words_for(language)
-    assert (
-        words("Gather it once: every question runs and keeps all it saw. Then the figures and charts appear here.")
-        in shown
-    )
+    assert words("Each runs once. Then the sliders move every figure without a call.") in shown
     assert words.count("Run the question", "Run {n} questions", 1) in shown
 
 

@@ -18,10 +18,12 @@ from components.common.url_state import base_path, own_origin
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
 from engine.engine import Engine
+from engine.evaluation.known_right import known_right
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.plugins import panels
 from engine.replay import WhatIf
+from engine.replay.diagnosis import diagnose
 from pages.parts.common.stored_runs import known_answer
 
 _ACROSS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -75,8 +77,9 @@ def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
 
 def report_file(engine: Engine, record: RunRecord, words: Words) -> bytes:
     """The content of the file, UTF-8."""
-    drawn = report_map(engine, record, words)
-    return report_html(record, engine.graph(record.workflow), words, drawn, known_answer(engine, record)).encode()
+    drawn, known = report_map(engine, record, words), known_answer(engine, record)
+    found = diagnose(record, *known_right(engine, record))
+    return report_html(record, engine.graph(record.workflow), words, drawn, known, found=found).encode()
 
 
 def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | None:
