@@ -44,50 +44,51 @@ def written_slowly(ollama: OllamaStandIn) -> Gate:
 
 
 def test_a_question_is_answered_in_sight_and_its_citations_open_their_passages(open_tab: OpenTab) -> None:
-    """SC-12: answer first; the workflow is one line below it, and the questions to try have folded away."""
+    """SC-12: the path first, answer and verdicts side by side below it; the questions to try have folded away."""
     tab = open_tab(height=720)
     page = tab.open("/?lang=zh")
     expect(page.locator(".st-key-samples")).to_be_visible()
     ask(page, SHORT, "问题")
-    answer = page.locator("section.answer").last
+    answer, last = page.locator("section.answer").last, page.locator(".live .row").last
     expect(answer.locator("button.cite").first).to_be_visible()
-    expect(page.locator(".glance .step.passed").first).to_be_visible()
+    expect(last.locator(".end")).to_be_visible()
     expect(page.get_by_role("tab", name=re.compile(r"片段 \d+"))).to_be_visible()
     tab.settle()
     expect(page.locator(".st-key-samples")).not_to_be_visible()
-    page.get_by_role("tab").nth(3).click()
+    assert page.locator(".live.replaying").count() == 0, "motion is not wanted in this tab"
+    page.get_by_role("tab", name="运行轨迹").click()
     expect(page.locator(".passages")).not_to_be_visible()
     answer.locator("button.cite").first.click()
-    expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name=re.compile(r"片段 \d+"))).to_have_attribute("aria-selected", "true")
     expect(page.locator(".passages [aria-expanded=true]").first).to_be_in_viewport()
-    changed = page.url.removeprefix(tab.home) + "&top_k=4"
-    answer_is_in_sight(tab.open(changed), 1280, 720)
+    shown = page.url.removeprefix(tab.home)
+    answer_is_in_sight(tab.open(shown), 1280, 720)
     tab.narrow()
-    answer_is_in_sight(tab.open(changed), NARROW, 844)
+    first, second = tab.open(shown).locator(".live .visit").nth(0), page.locator(".live .visit").nth(1)
+    assert place(first)["x"] == place(second)["x"] and place(first)["y"] < place(second)["y"]
+    assert place(answer)["x"] + place(answer)["width"] <= NARROW
 
 
 def answer_is_in_sight(page: Page, width: int, height: int) -> None:
-    """Question, line of what-if, figures, answer and workflow follow each other, the answer without scrolling."""
-    line, answer, figures = page.locator("p.would"), page.locator("section.answer"), page.locator(".figures.strip")
-    prose, glance = answer.locator(".prose"), page.locator(".glance")
-    for one in (line, prose, glance):
-        expect(one).to_be_visible()
+    """Question, path, answer and verdicts follow each other, the beginning of the answer without scrolling."""
+    rows, prose, verdicts = (
+        page.locator(".live .rows"),
+        page.locator("section.answer .prose"),
+        page.locator(".verdicts"),
+    )
+    for one in (rows, prose, verdicts):
+        expect(one.last).to_be_visible()
     page.wait_for_selector(IDLE)
-    tops = [place(one)["y"] for one in (page.get_by_role("textbox", name="问题"), line, figures, answer, glance)]
-    assert tops == sorted(tops) and tops[0] > HEADER
-    for one in (line, figures, prose):
-        assert place(one)["y"] + place(one)["height"] <= height
-        assert place(one)["x"] >= 0 and place(one)["x"] + place(one)["width"] <= width
-    assert place(glance)["height"] < 48
-    assert place(page.locator(".live .whole"))["height"] < 1
+    tops = [place(one.last)["y"] for one in (page.get_by_role("textbox", name="问题"), rows, prose)]
+    assert tops == sorted(tops) and tops[0] > HEADER and tops[-1] + 28 <= height
+    beside = place(verdicts.last)
+    assert beside["x"] >= place(prose.last)["x"] + place(prose.last)["width"]
+    assert beside["x"] + beside["width"] <= width
     main = page.locator('[data-testid="stMain"]')
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
-    main.evaluate("main => main.scrollTo(0, main.scrollHeight)")
-    assert HEADER <= place(line)["y"] < 100
 
 
-def test_the_workflow_is_open_during_a_run_follows_the_language_and_folds_where_it_stands(
+def test_the_path_grows_with_a_run_follows_the_language_and_replays_what_was_too_fast(
     open_tab: OpenTab, ollama: OllamaStandIn
 ) -> None:
     gate = written_slowly(ollama)
@@ -96,39 +97,47 @@ def test_the_workflow_is_open_during_a_run_follows_the_language_and_folds_where_
     ask(page, ENGLISH)
     gate.allow(12)
     growing = page.locator("section.answer").filter(has_text="It needs")
-    state, picture = page.locator(".live .state"), page.locator(".live .canvas")
+    live, state = page.locator(".wb.live"), page.locator(".live .state")
     expect(state).to_have_text("The generator is writing the answer")
     expect(growing).to_be_visible()
     tab.settle()
-    expect(page.locator(".glance")).to_be_hidden()
-    whole = page.locator(".live .whole")
-    assert place(whole)["height"] > 150
-    cards = page.locator(".figures.strip .figure")
-    expect(cards.nth(3)).to_contain_text("1 running")
-    expect(cards.nth(4)).not_to_have_text(cards.nth(4).inner_text())
+    expect(live.locator(".visit.active")).to_have_text(re.compile("Generate"))
+    expect(live.locator(".counts")).to_contain_text("0 done, 1 running")
     page.get_by_text("中文", exact=True).click()
-    # While the page is drawn in the other language, the former picture stands next to the new one.
-    expect(picture.filter(has_text="生成")).to_be_visible()
-    expect(picture).to_have_count(1)
-    expect(picture).not_to_contain_text("Generate")
+    # While the page is drawn in the other language, the former path stands next to the new one.
+    expect(live.filter(has_text="生成")).to_be_visible()
+    expect(live).to_have_count(1)
+    expect(live.locator(".rows")).not_to_contain_text("Generate")
     expect(state).not_to_contain_text("generator")
     page.get_by_text("EN", exact=True).click()
     expect(state).to_have_text("The generator is writing the answer")
-    expect(page.locator(".wb.live")).to_have_count(1)
+    expect(live).to_have_count(1)
     expect(growing).to_be_visible()
     tab.settle()
-    answer_at, workflow_at = place(growing)["y"], place(page.locator(".wb.live"))["y"]
+    answer_at, path_at = place(growing)["y"], place(live)["y"]
     gate.open()
-    expect(page.locator(".glance")).to_be_visible()
-    expect(whole).to_have_css("visibility", "hidden")
+    expect(live.locator(".end")).to_be_visible()
     tab.settle()
-    assert place(growing)["y"] == answer_at
-    # By no more than the line with the sources, which the answer gets at its end.
-    assert 0 <= place(page.locator(".wb.live"))["y"] - workflow_at < 48
-    page.get_by_role("button", name="Show workflow").click()
+    assert (place(growing)["y"], place(live)["y"]) == (answer_at, path_at)
+    page.get_by_role("button", name="Workflow").click()
     expect(page.locator("svg g.node.passed").first).to_be_visible()
-    page.get_by_role("button", name="Fold workflow").click()
-    expect(whole).to_have_css("visibility", "hidden")
+
+    page = tab.open("/?lang=en")
+    page.evaluate("window.heard = []; addEventListener('wb-replay', ({ detail }) => window.heard.push(detail)); void 0")
+    ask(page, "Is sport safe when my sugar is high?")
+    expect(state).to_have_text(re.compile("^Replaying what took"))
+    expect(live.locator(".later").first).to_be_hidden()
+    expect(live.locator(".visit.now")).to_have_text(re.compile("Grade"))
+    page.keyboard.press("Shift")
+    expect(live).not_to_have_class(re.compile("replaying"))
+    heard = page.evaluate("window.heard.map(({ step, done, answer }) => [step, done, answer])")
+    assert heard[0] == [0, False, False] and heard[-1][1:] == [True, True]
+    expect(live.locator(".later")).to_have_count(0)
+    tab.settle()
+    page.get_by_role("button", name="Replay").click()
+    expect(live).to_have_class(re.compile("replaying"))
+    page.mouse.click(5, 5)
+    expect(live).not_to_have_class(re.compile("replaying"))
 
 
 def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
@@ -173,7 +182,7 @@ def test_what_a_lost_connection_missed_comes_with_it_and_escape_stops_a_run(
     page.unroute(stream)
     expect(page.locator("section.answer").filter(has_text="It needs thirty-two")).to_be_visible()
     expect(state).to_have_text("The generator is writing the answer")
-    expect(page.locator(".live .node.passed")).to_have_count(2)
+    expect(page.locator(".live .visit.passed")).to_have_count(2)
     expect(page.get_by_role("button", name=STOP)).to_be_visible()
     tab.settle()
     # From the question box, where Enter has left the keyboard.
@@ -197,25 +206,20 @@ def test_two_tabs_run_their_own_questions(open_tab: OpenTab) -> None:
 
 
 def test_the_keyboard_alone_reaches_a_node_and_a_slider(open_tab: OpenTab) -> None:
-    """SC-08, SC-12: arrows move sliders, and the address follows."""
+    """SC-08, SC-12: arrows move through the path and move sliders, and the address follows."""
     tab = open_tab(height=720)
     page = tab.open("/?lang=en&run=demo-passes-en")
-    fold = page.get_by_role("button", name="Show workflow")
-    expect(fold).to_be_visible()
-    tab.settle()
-    # The picture is painted at each change of its size, so while it folds; a press on it is heard all the same.
-    words = fold.locator(".words").element_handle()
-    assert words is not None
-    page.set_viewport_size({"width": 1200, "height": 720})
-    tab.settle()
-    assert words.evaluate("words => words.isConnected"), "what was pressed is gone before it is released"
-    node = page.locator("button[data-step=grade]")
-    node.focus()
-    node.press("Enter")
-    expect(node).to_have_attribute("aria-pressed", "true")
+    visits = page.locator(".live .visit")
+    expect(visits).to_have_count(3)
+    assert page.locator(".live .visit[tabindex='0']").count() == 1, "Tab comes to the path once"
+    visits.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(visits.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(visits.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("Showing only what Grade did.")).to_be_visible()
     page.get_by_role("button", name="Show all").press("Enter")
-    expect(node).to_have_attribute("aria-pressed", "false")
+    expect(visits.nth(1)).to_have_attribute("aria-pressed", "false")
     expect(page.get_by_text("Showing only what Grade did.")).to_have_count(0)
     slider = page.get_by_role("slider", name="Top-k")
     slider.focus()
