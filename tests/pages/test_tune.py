@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.common.amounts import moment
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_settings import setting_label, setting_text
 from engine.engine import Engine
@@ -93,7 +94,7 @@ def test_gathering_runs_every_question_once_and_the_figures_appear(engine: Engin
     assert engine.batches.wait(batch.id, _PATIENCE_S)
     app.run()
     assert engine.evaluation.batch(batch.id).done == {"rows", "empty"}
-    assert EN("{done} of {total} run", done=2, total=2) in inline(app)
+    assert EN("run {when}", when=moment(batch.created_at)) in inline(app)
     assert EN("Answered right") in inline(app)
 
 
@@ -105,7 +106,7 @@ def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
     monkeypatch.setattr(query_set, "batches_of", lambda *asked: answers.pop() if answers else batches_of(*asked))
     shown = inline(tune())
     assert not answers
-    assert EN("{done} of {total} run", done=4, total=4) in shown
+    assert EN("run {when}", when=moment(whole.created_at)) in shown
     assert EN("{done} of {total} run", done=3, total=4) not in shown
 
 
@@ -197,6 +198,7 @@ def test_a_recommendation_by_right_answers_says_so_and_what_is_certified(engine:
     setting(app, "tune_aim").set_value("answered_right").run()
     assert not app.exception, app.exception
     app.session_state["tune_tabs"] = EN("Map")
+    app.session_state["tune_map_x"], app.session_state["tune_map_y"] = "grade_pass_threshold", "similarity_threshold"
     assert EN(MEASURES["answered_right"].name) in inline(app)
     words = "At most {bound} of the answers given are wrong, at {confidence} confidence."
     assert EN("certified: {promise}", promise="") not in inline(app)

@@ -80,8 +80,11 @@ def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
 
 
 def gathered_chip(batch: Batch, words: Words) -> None:
-    look = "pass" if len(batch.done) >= batch.total else "warn"
+    whole = len(batch.done) >= batch.total
+    look = "plain" if whole else "warn"
     text = words("{done} of {total} run", done=len(batch.done), total=batch.total)
+    if whole:
+        text = words("run {when}", when=moment(batch.created_at))
     if batch.shipped:
         text = words("{n} shipped runs", n=batch.total)
     help_text = (
@@ -110,7 +113,8 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
         key=_CHOSEN,
         help=words("The runs that the figures rest on."),
         persist_state="session",
-        width=230,
+        label_visibility="collapsed",
+        width=250,
     )
     return by_id.get(str(chosen), next(iter(by_id.values())))
 

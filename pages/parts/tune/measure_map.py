@@ -18,15 +18,15 @@ from engine.model.config import RunConfig
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.guarantee import promise_text
 from pages.parts.tune.settings_map import CERTIFIED, Face, Legend, cells_of, draw_map
-from pages.parts.tune.tried import map_of, number_of_gate, promised, safe_places, swept_axes, tried
+from pages.parts.tune.tried import map_of, promised, safe_places, swept_axes, tried
 
 _MEASURES: tuple[Measure, ...] = (
-    *("answered_right", "quality", "wrong_given", "context_hit", "refused_unanswerable"),
+    *("quality", "answered_right", "wrong_given", "context_hit", "refused_unanswerable"),
     *("steps", "rewrites", "seconds"),
 )
 _AXES = (
-    *("similarity_threshold", "grade_pass_threshold", "min_relevant"),
-    *("top_k", "max_rewrites", "min_confidence"),
+    *("max_rewrites", "min_confidence", "similarity_threshold"),
+    *("top_k", "min_relevant", "grade_pass_threshold"),
 )
 _SHADES = 5
 _NAMES = {"x": N_("Across"), "y": N_("Up")}
@@ -35,8 +35,9 @@ _NAMES = {"x": N_("Across"), "y": N_("Up")}
 def tab(shown: Shown, config: RunConfig, words: Words) -> None:
     """The choices and the map; what is certified has a frame where the map is of the settings that were swept."""
     across, up, over = st.columns(3, gap="small")
-    x = _axis(across, "x", number_of_gate(config), words)
-    y = _axis(up, "y", "similarity_threshold", words)
+    # Of all pairs, most is known of these two: neither asks for passages that no run has seen.
+    x = _axis(across, "x", "max_rewrites", words)
+    y = _axis(up, "y", "min_confidence", words)
     measure = over.selectbox(
         words("Shown"),
         _MEASURES,

@@ -65,7 +65,7 @@ Row = tuple[QuestionResult, QuestionChange]
 _LOOKS: Mapping[ChangeVerdict, str] = {"better": "pass-ink", "worse": "warn-ink", "unknown": "muted", "same": "muted"}
 _SIGNS: Mapping[ChangeVerdict, str] = {"better": "▲", "worse": "▼", "unknown": "?", "same": ""}
 _ORDER: tuple[ChangeVerdict, ...] = ("worse", "better", "unknown", "same")
-_PAGE = 15
+_PAGE = 10
 
 
 def panel(engine: Engine, gathering: Gathering, shown: Shown, evaluation: Evaluation, words: Words) -> None:

@@ -80,8 +80,8 @@ def tab(shown: Shown, evaluation: Evaluation, words: Words) -> None:
         key="tune_front_cost",
         persist_state="session",
     )
-    with st.columns([3, 1], gap="small")[0]:
-        pick(words("Recommend by"), {aim: words(MEASURES[aim].name) for aim in get_args(Aim)}, key=AIM)
+    aims = {aim: words(MEASURES[aim].name) for aim in get_args(Aim)}
+    pick(words("Recommend by"), aims, key=AIM, label_visibility="visible")
     names = swept_axes(config)
     made = tried(shown, config, names)
     points = points_of(made, evaluation, cost, recommended(shown, config, names, before), words)
