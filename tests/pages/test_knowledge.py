@@ -320,6 +320,16 @@ def test_an_interrupted_job_can_be_resumed_or_discarded(jobs: FakeIngestions) ->
     assert jobs.pressed == [("resume", "j1"), ("discard", "j2")]
 
 
+def test_documents_that_went_in_lead_to_drafted_questions_on_tune(jobs: FakeIngestions) -> None:
+    jobs.listed = [job(state="done", collection="samples")]
+    app = opened("knowledge", view="add")
+    assert "Draft 20 questions" in inline(app)
+    press_card(app, "j1", "draft")
+    assert not app.exception, app.exception
+    assert any("Drafting needs a chat model" in item.value for item in app.info)
+    assert button(app, lambda label: label == "Import questions")
+
+
 def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
     jobs.listed = [job(), job(id="j2", state="interrupted")]
     app = opened("knowledge", view="collections")

@@ -11,6 +11,9 @@ from components.common.controls import choice
 from components.common.url_state import moved_here, view_changed
 
 View = TypeVar("View", bound=str)
+DRAFTS_WANTED = "tune_draft_wanted"
+"""The collection that Tune is to draft questions from."""
+FIRST_DRAFTS = 20
 
 
 def chosen_view(page: str, label: str, shown: Mapping[View, str], *, parameter: str = "view") -> View:
@@ -28,6 +31,12 @@ def chosen_view(page: str, label: str, shown: Mapping[View, str], *, parameter: 
 def aim_at(page: str, view: str) -> None:
     """Let the next run of a page show this view."""
     st.session_state[f"{_key(page)}_next"] = view
+
+
+def want_drafts(collection: str) -> None:
+    """Open Tune, and have it draft questions from a collection."""
+    st.session_state[DRAFTS_WANTED] = collection
+    st.switch_page("tune.py")
 
 
 def _note(key: str, view: str, in_address: str, parameter: str) -> None:

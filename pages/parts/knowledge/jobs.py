@@ -23,6 +23,7 @@ from engine.model.config import RunConfig
 from engine.model.values import EXPECTED, Fault
 from pages.parts.common.following import redraw_when
 from pages.parts.common.rights import may
+from pages.parts.common.views import FIRST_DRAFTS, want_drafts
 from pages.parts.knowledge.state import attempt, go_to
 
 _WATCH_S = 0.5
@@ -103,6 +104,8 @@ def _act(engine: Engine, job: JobStatus, pressed: str) -> None:
             loop = RunConfig(workflow=first_that(lambda own: own.in_modes))
             how = settings_in_url(loop) if job.kind == "graph" else {}
             st.switch_page("workbench.py", query_params={"collection": job.collection, **how})
+        case "draft":
+            want_drafts(job.collection)
         case "look":
             go_to("graph" if job.kind == "graph" else "collections", job.collection)
     st.rerun()
@@ -284,4 +287,5 @@ def _buttons(job: JobStatus, words: Words) -> list[Node]:
     if job.resumable:
         return [button(words("Resume"), f"resume:{job.id}", "button primary"), discard]
     ask = button(words(NC_("page", "Ask")), f"ask:{job.id}", "button primary")
-    return [ask, button(words("Show"), f"look:{job.id}"), discard]
+    draft = button(words("Draft {n} questions", n=FIRST_DRAFTS), f"draft:{job.id}")
+    return [ask, *([draft] if job.kind == "ingest" else []), button(words("Show"), f"look:{job.id}"), discard]

@@ -44,23 +44,35 @@ def panel(engine: Engine, shown: Shown, gathering: Gathering, config: RunConfig,
         st.caption(nothing_to_compare(config, words))
         return
     found, base = correction(shown.evidence, config), base_path()
-    view(found, words, key="tune_correction", link=lambda run_id: run_link(run_id, config, words, base))
-    if found.missing:
-        missing_answers(engine, shown, gathering, found.without, words)
+    # First what a run without rewriting would answer; then what these settings would, where no run had them.
+    wanted = found.without if found.missing else config
+    view(
+        found,
+        words,
+        key="tune_correction",
+        link=lambda run_id: run_link(run_id, config, words, base),
+        generate=lambda: missing_answers(engine, shown, gathering, wanted, words),
+    )
 
 
-def view(found: Correction, words: Words, *, key: str, link: Link) -> None:
-    """Draw what rewriting did to the questions and what it cost; below, the questions where it mattered or may."""
-    said = [node("p", "muted small", text) for text in cost_texts(found, words)]
+def view(found: Correction, words: Words, *, key: str, link: Link, generate: Callable[[], None]) -> None:
+    """Draw what rewriting did to the questions and what it cost; below, the questions where it mattered or may.
+
+    ``generate`` draws the button that makes unknown questions known.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}_head"):
         draw((node("strong", "heading", heading(found, words)),), words, key=f"{key}_said")
         download("CSV", lambda: questions_csv(found, words), "correction.csv", key=f"{key}_csv", type="tertiary")
+    texts = [node("p", "muted small", text) for text in cost_texts(found, words)]
+    draw(texts, words, key=f"{key}_cost")
+    generate()
     heads = ("", words("Question"), words("Best round, in hindsight"), words("Steps, without → with"), "")
     rows = [row for row in found.rows if row.effect in SHOWN]
     place = st.container()
     drawn = [_cells(row, words, link) for row in page_of(rows, _PAGE, key=f"{key}_page")]
-    with place:
-        draw((*said, *([table("flips questions", heads, drawn)] if drawn else [])), words, key=key)
+    if drawn:
+        with place:
+            draw((table("flips questions", heads, drawn),), words, key=key)
 
 
 def nothing_to_compare(config: RunConfig, words: Words) -> str:

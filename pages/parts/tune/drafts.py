@@ -27,7 +27,7 @@ from pages.parts.common.actions import next_step
 from pages.parts.common.following import settled
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
-from pages.parts.common.views import aim_at
+from pages.parts.common.views import DRAFTS_WANTED, FIRST_DRAFTS, aim_at
 from pages.parts.tune.collection import collection_choice
 
 _JOB, _DONE, _OPEN = "tune_draft_job", "tune_draft_done", "tune_draft_open"
@@ -35,9 +35,6 @@ _LATER, _LAST, _INTO = "tune_draft_later", "tune_draft_last", "tune_draft_into"
 _FAILED, _FAULT = "tune_draft_failed", "tune_draft_fault_said"
 _NEW = "tune_draft_new"
 """The set that questions were accepted into: the page goes there once the drafts are closed."""
-_WANTED = "tune_draft_wanted"
-"""The collection that another page wants questions for."""
-FIRST_DRAFTS = 20
 _WATCH_S = 0.5
 _MOST_HERE = 100
 RULE_NAMES: dict[Rule, str] = {
@@ -65,12 +62,6 @@ class _Making:
 
     def note(self, step: Step) -> None:
         self.step = step
-
-
-def want_drafts(collection: str) -> None:
-    """Have Tune draft questions from a collection as soon as it is open."""
-    st.session_state[_WANTED] = collection
-    st.switch_page("tune.py")
 
 
 def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> None:
@@ -120,11 +111,11 @@ def _no_writer(words: Words, key: str = "tune_draft_set_up") -> None:
 
 def _wanted(engine: Engine, model: RoleModel, words: Words) -> None:
     """Draft what another page asked for, or offer what works without a chat model."""
-    collection = st.session_state.get(_WANTED)
+    collection = st.session_state.get(DRAFTS_WANTED)
     if collection is None or not may("editor"):
         return
     if model.chats:
-        del st.session_state[_WANTED]
+        del st.session_state[DRAFTS_WANTED]
         _begin(engine, collection, FIRST_DRAFTS, model, words)
         return
     with st.container(border=True, key="tune_draft_needs"):
@@ -138,13 +129,13 @@ def _wanted(engine: Engine, model: RoleModel, words: Words) -> None:
                 on_click=_open_import,
             )
             if st.button(words("Not now"), type="tertiary", key="tune_draft_not_now"):
-                del st.session_state[_WANTED]
+                del st.session_state[DRAFTS_WANTED]
                 st.rerun()
 
 
 def _open_import() -> None:
     """Open the menu *Import* of the bar."""
-    del st.session_state[_WANTED]
+    del st.session_state[DRAFTS_WANTED]
     st.session_state[f"tune_import_{st.session_state.get('tune_uploads', 0)}"] = True
 
 

@@ -177,7 +177,7 @@ def _changed(config: RunConfig, other: RunConfig, names: tuple[str, ...], words:
 
 
 def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: RunConfig, words: Words) -> None:
-    """Offer to gather what is missing, and follow it; it is counted together with the gathering that is shown."""
+    """Offer to generate what is missing, and follow it; it is counted together with the runs that are shown."""
     say_fault(_AREA, words)
     if _follow(engine, words):
         return
@@ -186,30 +186,20 @@ def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: 
     if not len(unrecorded) or gathering.running or not may("editor"):
         return
     n = len(unrecorded)
-    wanted = replace(config, grade_probe=gathering.config.grade_probe)
+    # An answer needs no verdicts beyond those of the top-k.
+    wanted = replace(config, grade_probe=False)
     calls = n * engine.worst_case_calls(wanted)
-    label = words.count("Gather the missing answer", "Gather the {n} missing answers", n)
+    label = words.count("Generate the missing answer", "Generate {n} missing answers", n)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tune_missing"):
         if st.button(label, icon=":material/play_arrow:", disabled=not engine.ready, key="tune_missing_go"):
             ids = [evaluation.case_ids[place] for place in unrecorded]
             name = gathering.query_set.name
             run_action(_AREA, lambda: engine.batches.start(name, wanted, _AT_ONCE, ids), into=_BATCH)
             st.rerun()
-        st.caption(
-            words.count(
-                "Runs 1 question under exactly these settings, with built-in models: no calls.",
-                "Runs {n} questions under exactly these settings, with built-in models: no calls.",
-                n,
-            )
-            if not calls
-            else words.count(
-                "Runs 1 question under exactly these settings, at most {calls} calls of chat models.",
-                "Runs {n} questions under exactly these settings, at most {calls} calls of chat models.",
-                n,
-                calls=calls,
-            ),
-            width="content",
+        price = (
+            words("At most {calls} model calls.", calls=calls) if calls else words("Built-in models: no model calls.")
         )
+        st.caption(price, width="content")
 
 
 def _follow(engine: Engine, words: Words) -> bool:
