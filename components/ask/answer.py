@@ -58,8 +58,8 @@ def _head(record: RunRecord, words: Words) -> Node:
         chips.append(chip("grey", words("written by the other program")))
     if record.fork is not None:
         chips.append(chip("grey", branch_text(record.fork, words)))
-    copy = [node("span", "grow"), copy_button(words, copied_text(record, words))] if record.answer else []
-    return node("div", "head", node("strong", f"outcome {tone}-ink", said), *chips, *copy)
+    ended = node("div", "head grow", node("strong", f"outcome {tone}-ink", said), *chips)
+    return node("div", "ended", ended, copy_button(words, copied_text(record, words)) if record.answer else "")
 
 
 def _passed_by_hand(record: RunRecord) -> int:

@@ -1,4 +1,4 @@
-"""What only a browser shows of a pressed citation: the row that it leads to keeps its shape while it is lit up."""
+"""What only a browser shows of answers and verdicts: what a press leads to, and what a replay keeps back."""
 
 from __future__ import annotations
 
@@ -39,6 +39,29 @@ def test_a_pressed_citation_lights_up_its_row_without_bending_the_table(open_tab
     assert [(round(cell["x"]), round(cell["width"])) for cell in seen["cells"]] == [
         (round(head["x"]), round(head["width"])) for head in seen["heads"]
     ]
+
+
+def test_a_replay_shows_as_many_verdicts_as_it_reached_and_the_answer_last(open_tab: OpenTab) -> None:
+    tab = open_tab()
+    page = tab.open("/?lang=en&run=demo-forced-en")
+    rows, prose = page.locator(".verdicts .row"), page.locator("section.answer .prose")
+    tell = (
+        "detail => window.dispatchEvent(new CustomEvent('wb-replay', { detail: { run: 'demo-forced-en', ...detail } }))"
+    )
+    expect(rows).to_have_count(5)
+    page.evaluate(tell, {"round": 1, "verdicts": 2, "answer": False, "done": False})
+    expect(rows).to_have_count(2)
+    expect(prose).to_be_hidden()
+    expect(page.get_by_role("tab", name="rewrite 2")).to_have_count(0)
+    page.evaluate(tell, {"answer": True, "done": False})
+    expect(prose).to_be_visible()
+    expect(rows).to_have_count(2)
+    page.evaluate(tell, {"done": True})
+    expect(page.get_by_role("tab", name="rewrite 3")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("tab", name="as asked").click()
+    rows.first.click()
+    expect(page.locator("table.lines tr.row.open")).to_have_count(1)
+    assert rows.count() == 5
 
 
 def test_the_right_passage_is_searched_for_marked_and_taken_back(open_tab: OpenTab, app: App) -> None:

@@ -151,6 +151,8 @@ def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: Open
     expect(growing).to_be_visible()
     page.reload()
     expect(growing).to_be_visible()
+    # From the stream: the page itself draws no verdict before the run has ended.
+    expect(page.locator(".verdicts .row.pass").first).to_be_visible()
     expect(page.get_by_role("textbox", name="Question")).to_have_value(ENGLISH)
     shared = open_tab().page
     shared.goto(page.url)
