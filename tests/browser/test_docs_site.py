@@ -34,7 +34,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_search_finds_a_page_in_both_languages_and_asks_no_other_host(open_tab: OpenTab, address: str) -> None:
     """FV-01"""
     page = open_tab(home=address).page
-    for asked, found in (("smallest change", "Debug one run"), ("阈值", "调试一次运行")):
+    for asked, found in (("watch list", "Debug one run"), ("阈值", "调试一次运行")):
         page.goto(f"{address}/index.html")
         box = page.get_by_role("textbox", name="Search")
         box.focus()
