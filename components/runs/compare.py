@@ -9,6 +9,7 @@ from components.common.phrases import begun, duration_text, fault_text, inequali
 from components.common.run_settings import setting_label, setting_text
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from components.runs.figures import Figure, calls_told, figures_of, measured, shared_measures
+from components.sentences.steps import passed_text
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import ROLES
@@ -232,7 +233,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
     if decision is None:
         return node("div", "cell", tag, query, node("span", "muted", _undecided(run, words)))
     look = "pass" if REASONS[decision.reason].tone == "pass" else "warn"
-    counts = f"{decision.passed}/{decision.kept}"
+    counts = passed_text(decision, words)
     led = node(
         "div",
         "said",

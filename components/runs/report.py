@@ -28,6 +28,7 @@ from components.runs.figures import figures_of
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.sentences.decisions import NO_DECISION, UNDECIDED, followed_text
+from components.sentences.steps import passed_text
 from engine.evaluation.values import RunAnswer
 from engine.flow import workflow
 from engine.flow.graph import WorkflowGraph
@@ -75,56 +76,49 @@ def report_html(
     graph: WorkflowGraph,
     words: Words,
     drawn_map: ReportMap | None = None,
-    known: RunAnswer | None = None,
     *,
+    known: RunAnswer | None = None,
     found: Diagnosis | None = None,
 ) -> str:
-    """The whole document, the diagnosis first. A run that failed or was cut off is shown as far as it came.
+    """The whole document: how the run ended and why, its path, answer and verdicts, then all else, folded.
 
-    ``known`` is what is known of its answer beyond the run itself, ``found`` what it suffered from.
+    A run that failed or was cut off is shown as far as it came. ``known`` is what is known of its answer beyond the run
+    itself, ``found`` its diagnosis.
     """
     places = anchors(record)
-    timeline = timeline_svg(record, words)
     own = _own_sections(record, words)
-    flow = workflow(record.workflow).flow
+    judged, others = report_passages(record, words, places)
     sections = [
         html_of(_head(record, words)),
-        *([_section(words("Why this outcome"), *_diagnosis(found, words))] if found else []),
-        html_of(_figures(record, words)),
-        _section(words("Workflow"), _workflow(record, graph, words)),
+        *([_section(words("Why this outcome"), *_diagnosis(found, words))] if found is not None else []),
+        _section(words("Path"), *_path(record, words)),
         _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
         *_known_section(known, words),
-        _section(words("Decision path", n=""), *_path(record, words)),
+        _section(words("Verdicts"), *judged, count=len(judged)),
+        _folded(words("Other passages"), *others, count=len(others)) if others else "",
         *own,
-        _section(words("Passages"), *report_passages(record, words, places), count=len(places)),
+        _folded(words("Figures"), _figures(record, words)),
+        _folded(words("Workflow"), _workflow(record, graph, words)),
     ]
-    if flow.of_kind("rewrite"):
-        sections.append(_section(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)))
-    if timeline is not None:
+    if record.rewrites:
+        sections.append(_folded(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)))
+    if (timeline := timeline_svg(record, words)) is not None:
         chart = node("div", "scroll", timeline)
-        sections.append(_section(words("Timeline"), timeline_legend(record, words), chart))
+        sections.append(_folded(words("Timeline"), timeline_legend(record, words), chart))
     if drawn_map is not None:
-        note = node(
-            "p",
-            "muted small",
-            words(
-                "How this question would have ended at every pair of {x} (across) and {y} (upwards), from this run's "
-                "evidence alone. The outlined cell is this run.",
-                x=drawn_map.x_label,
-                y=drawn_map.y_label,
-            ),
-        )
+        axes = words("{x} across, {y} upwards", x=drawn_map.x_label, y=drawn_map.y_label)
         grid = node("div", "scroll", map_svg(drawn_map, words))
-        sections.append(_section(words("Decision map"), note, map_legend(drawn_map, words), grid))
-    sections.append(_section(words("Configuration"), *_settings(record, words)))
-    sections.append(_section(calls_name(record, words), *_calls(record, words)))
+        note = node("p", "muted small", axes)
+        sections.append(_folded(words("What-if map"), note, map_legend(drawn_map, words), grid))
+    sections.append(_folded(words("Settings"), *_settings(record, words)))
+    sections.append(_folded(calls_name(record, words), *_calls(record, words)))
     sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
     return _document(record, words, script(*sheets), "\n".join(sections))
 
 
 def _diagnosis(found: Diagnosis, words: Words) -> list[Node]:
-    texts = (why_text(found, words), next_text(found, words))
-    return [node("p", "", node("strong", "", title(found, words))), *(node("p", "", text) for text in texts if text)]
+    said = (node("strong", "", title(found, words)), node("p", "", why_text(found, words)))
+    return [*said, *([node("p", "muted", text)] if (text := next_text(found, words)) else [])]
 
 
 def _known_section(known: RunAnswer | None, words: Words) -> list[str]:
@@ -142,8 +136,8 @@ def _own_sections(record: RunRecord, words: Words) -> list[str]:
         (words("Markers taken out"), marker_nodes(record, words)),
     )
     return [
-        f'<section class="wb loop">{html_of(node("h2", "", title))}{"".join(html_of(still(item)) for item in drawn)}'
-        "</section>"
+        f'<details class="section wb loop">{html_of(node("summary", "", node("h2", "", title)))}'
+        f"{''.join(html_of(still(item)) for item in drawn)}</details>"
         for title, drawn in parts
         if drawn
     ]
@@ -168,6 +162,14 @@ def _section(title: str, *parts: Node | str, count: int | None = None) -> str:
     return f"<section>{html_of(node('h2', '', title, ' ', *number))}{inside}</section>"
 
 
+def _folded(title: str, *parts: Node | str, count: int | None = None) -> str:
+    """A part of the page that is opened on request."""
+    number = () if count is None else (node("small", "muted num", str(count)),)
+    inside = "".join(part if isinstance(part, str) else html_of(part) for part in parts)
+    summary = html_of(node("summary", "", node("h2", "", title, " ", *number)))
+    return f'<details class="section">{summary}{inside}</details>'
+
+
 def _head(record: RunRecord, words: Words) -> Node:
     facts = [words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " "))]
     if record.origin is not None:
@@ -177,7 +179,6 @@ def _head(record: RunRecord, words: Words) -> Node:
     return node(
         "header",
         "",
-        node("p", "kicker", words("Self-corrective RAG run")),
         node("h1", "", node("bdi", "", record.question)),
         node("p", "", _ended(record, words)),
         *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
@@ -229,9 +230,7 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
     # The router of a query decides before anything is searched.
     opening = decision.node in workflow(record.workflow).flow.preparing
-    counts = (
-        "" if opening else words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
-    )
+    counts = "" if opening else passed_text(decision, words)
     followed = followed_text(decision, record, words)
     look = "pass" if REASONS[decision.reason].tone == "pass" else "warn"
     return node(
@@ -248,16 +247,6 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 
 def _rewrites(record: RunRecord, words: Words) -> list[Node]:
-    if not record.rewrites and record.origin is not None:
-        return [node("p", "muted", words("The trace tells of one query."))]
-    if not record.rewrites:
-        return [
-            node(
-                "p",
-                "muted",
-                words("No rewrite was made: the first round decided the run." if record.outcome else "No rewrite yet."),
-            )
-        ]
     return [_rewrite(place, item, record, words) for place, item in enumerate(record.rewrites, 1)]
 
 
@@ -285,7 +274,7 @@ def _settings(record: RunRecord, words: Words) -> list[Node]:
     manifest = [(name, value) for name, value in record.manifest.items() if value]
     return [
         _table(rows),
-        node("h3", "", words("What this run was made with")),
+        node("h3", "", words("Made with")),
         _table(manifest) if manifest else node("p", "muted", "–"),
     ]
 
@@ -337,16 +326,12 @@ def _call(place: int, call: ModelCall, record: RunRecord, words: Words) -> Node:
     summary = node("summary", "", *head, node("span", "muted small", " · ".join(facts)), *marks)
     parts = [(words(MESSAGE_ROLES[item.role]), item.content) for item in call.messages]
     if not call.messages:
-        parts.append((words("The built-in role got values, not a prompt."), ""))
+        parts.append((words("built-in"), ""))
     if call.thinking:
-        parts.append((words("Thinking, not used"), call.thinking))
+        parts.append((words("Thinking"), call.thinking))
     parts.append((words("Raw reply"), call.reply or words("(empty)")))
-    read = (
-        words("Nothing could be read.")
-        if call.parsed is None
-        else json.dumps(dict(call.parsed), ensure_ascii=False, default=str)
-    )
-    parts.append((words("What was read from it"), read))
+    read = "–" if call.parsed is None else json.dumps(dict(call.parsed), ensure_ascii=False, default=str)
+    parts.append((words("Read as"), read))
     said = [
         node("div", "", node("h4", "", title), *((node("pre", "", text),) if text else ())) for title, text in parts
     ]
@@ -359,8 +344,6 @@ def _footer(record: RunRecord, words: Words) -> Node:
         "footer",
         "",
         words("Made with Self-Corrective RAG Workbench {version}", version=version).strip(),
-        " · ",
-        words("This file is complete: it loads nothing and runs no script."),
     )
 
 

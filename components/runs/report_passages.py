@@ -30,8 +30,6 @@ _COLUMNS = {
     "verdict": N_("Verdict"),
 }
 
-_SHOWN = 5
-"""Passages that stand open where fewer were given to the generator."""
 _SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
 _LOOKS = {"pass": "pass", "fail": "warn", "fault": "fault"}
 
@@ -75,20 +73,22 @@ def _linking(links: Mapping[int, str], words: Words) -> Cite:
     return cite
 
 
-def report_passages(record: RunRecord, words: Words, places: Mapping[PassageId, str]) -> tuple[Node, ...]:
-    """One entry per distinct passage, those given to the generator first; texts are folded, and the rest together."""
+def report_passages(
+    record: RunRecord, words: Words, places: Mapping[PassageId, str]
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """One entry per distinct passage, its full text folded: those that a grader judged, and the others."""
     terms = question_terms(record)
-    lines = life_lines(record)
-    if not lines:
-        return (node("p", "muted", words(NOTHING_FOUND)),)
     threshold = record.config.similarity_threshold
-    entries = [
-        _passage(passage_row(line, record, terms, words), places[line.passage.id], threshold, words) for line in lines
-    ]
-    given = len(record.context.passages) if record.context else 0
-    first, rest = entries[: max(given, _SHOWN)], entries[max(given, _SHOWN) :]
-    more = words.count("1 more passage", "{n} more passages", len(rest))
-    return (*first, *([node("details", "", node("summary", "", more), *rest)] if rest else []))
+    drawn: dict[bool, list[Node]] = {True: [], False: []}
+    for line in life_lines(record):
+        row = passage_row(line, record, terms, words)
+        drawn[line.verdict is not None].append(_passage(row, places[line.passage.id], threshold, words))
+    judged, others = tuple(drawn[True]), tuple(drawn[False])
+    return judged or ((node("p", "muted", words("None.")),) if others else _none(words)), others
+
+
+def _none(words: Words) -> tuple[Node, ...]:
+    return (node("p", "muted", words(NOTHING_FOUND)),)
 
 
 def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words) -> Node:

@@ -75,11 +75,16 @@ def _judged(step: ReplayStep, record: RunRecord, words: Words) -> str:
         return words("{done} of {kept} passages graded", done=done, kept=max(len(current.kept), done))
     if decision.kept == 0:
         return words("No passage was similar enough to grade")
-    said = words.count(
-        "{passed} of 1 passage passes", "{passed} of {n} passages pass", decision.kept, passed=decision.passed
-    )
+    said = passed_text(decision, words)
     whole = next((item.value for item in decision.comparisons if item.quantity == "relevant_passages"), decision.passed)
     return said if whole == decision.passed else words("{what}, {n} with earlier rounds", what=said, n=int(whole))
+
+
+def passed_text(decision: Decision, words: Words) -> str:
+    """Describe how many of a round's passages passed."""
+    return words.count(
+        "{passed} of 1 passage passes", "{passed} of {n} passages pass", decision.kept, passed=decision.passed
+    )
 
 
 def _rewritten(step: ReplayStep, record: RunRecord, words: Words) -> str:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.ask.diagnosis import title
+from components.ask.diagnosis import title, why_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
 from components.common.outcomes import outcome_text
@@ -22,7 +22,7 @@ from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.flow import compiled, workflow
 from engine.flow.graph import graph_of
 from engine.model.events import fold_all
-from engine.model.values import Candidate, Claim, Origin, RunId, RunRecord
+from engine.model.values import Candidate, Claim, RunId, RunRecord
 from engine.replay.diagnosis import diagnose
 from engine.samples.demos import demo_record
 from tests.components.laced_run import HOSTILE, laced
@@ -242,16 +242,22 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
 
 
 def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:
-    assert 'class="wb loop"' not in report_html(replace(sample_record(), removed_markers=()), LOOP, EN)
+    assert 'class="section wb loop"' not in report_html(replace(sample_record(), removed_markers=()), LOOP, EN)
 
 
-def test_a_report_says_why_there_is_no_rewrite() -> None:
-    imported = Origin("phoenix", "t1")
-    once, twice = (fold_all(recorded_run(rewrites)) for rewrites in (0, 1))
-    own, one = EN("No rewrite was made: the first round decided the run."), EN("The trace tells of one query.")
-    for origin, record, said in ((None, once, own), (imported, once, one), (None, twice, ""), (imported, twice, "")):
-        texts = Read(report_html(replace(record, origin=origin), LOOP, EN)).texts
-        assert {own, one} & set(texts) == {said} - {""}
+def test_a_report_begins_with_outcome_and_diagnosis_and_folds_what_is_seldom_read() -> None:
+    run = demo_record("demo-abstains-en")
+    found = diagnose(run)
+    assert found is not None
+    document = report_html(run, LOOP, EN, found=found)
+    read = assert_only_ours(document)
+    why = (title(found, EN), why_text(found, EN))
+    order = [outcome_text("abstained", EN), *why, EN("Path"), EN("Answer"), EN("Verdicts")]
+    places = [read.text.index(part) for part in order]
+    assert places == sorted(places)
+    folded = document[document.index('<details class="section">') :]
+    assert all(f"<h2>{EN(name)}" in folded for name in ("Other passages", "Workflow", "Rewrites", "Settings"))
+    assert document.index(EN("Path")) < document.index('<details class="section">')
 
 
 def test_a_report_shows_both_ranks_of_a_fused_search_and_no_such_column_else() -> None:
@@ -278,22 +284,10 @@ def test_what_is_known_of_the_answer_stands_in_it_with_reasons(language: UiLangu
         AnswerJudgement("When?", "It began.", "no", "Nothing.", "model", "ollama:small", claims=claims),
     )
     known = RunAnswer(RunId("r"), False, "judgement", ("1921",), {"f1": 0.25, "faithfulness": 0.0}, said)
-    document = report_html(sample_record(), LOOP, words, None, known)
+    document = report_html(sample_record(), LOOP, words, known=known)
     read = assert_only_ours(document)
     for text in ("1921", "0.25", "Ada", "No year.", "ollama:small", "It <b>began</b>.", "No passage says so."):
         assert text in read.text
     assert words("How the answer was judged") in read.text
     nothing = RunAnswer(RunId("r"), None, None, (), {"f1": None}, ())
-    assert words("How the answer was judged") not in report_html(sample_record(), LOOP, words, None, nothing)
-
-
-def test_a_report_begins_with_the_diagnosis_and_folds_the_passages_that_were_not_given() -> None:
-    record = demo_record("demo-abstains-en")
-    found = diagnose(record, None, None)
-    assert found is not None
-    document = report_html(record, graph_of(compiled(record.workflow)), EN, found=found)
-    assert document.index(title(found, EN)) < document.index(f">{EN('Workflow')} <")
-    assert_only_ours(document)
-    rest = len(record.passages) - 5
-    assert f"{rest} more passages</summary>" in document
-    assert title(found, EN) not in report_html(record, graph_of(compiled(record.workflow)), EN)
+    assert words("How the answer was judged") not in report_html(sample_record(), LOOP, words, known=nothing)

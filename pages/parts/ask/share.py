@@ -24,6 +24,7 @@ from engine.model.values import RunRecord
 from engine.plugins import panels
 from engine.replay import WhatIf
 from engine.replay.diagnosis import diagnose
+from pages.parts.ask.what_if import replayed
 from pages.parts.common.stored_runs import known_answer
 
 _ACROSS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -77,9 +78,10 @@ def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
 
 def report_file(engine: Engine, record: RunRecord, words: Words) -> bytes:
     """The content of the file, UTF-8."""
-    drawn, known = report_map(engine, record, words), known_answer(engine, record)
-    found = diagnose(record, *known_right(engine, record))
-    return report_html(record, engine.graph(record.workflow), words, drawn, known, found=found).encode()
+    drawn = report_map(engine, record, words)
+    found = diagnose(replayed(record), *known_right(engine, record))
+    graph = engine.graph(record.workflow)
+    return report_html(record, graph, words, drawn, known=known_answer(engine, record), found=found).encode()
 
 
 def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | None:
