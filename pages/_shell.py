@@ -128,6 +128,7 @@ if down:
         )
 with st.container(key="brand"):
     st.html(f"<b>Workbench</b> <span>{page.title}</span>")
+st.set_page_config(page_title=f"{page.title} · Workbench")
 with st.session_state["help_place"]:
     if st.button(words("Help with this page"), icon=":material/help:", key="help", type="tertiary"):
         page_help(page.url_path or "ask", page.title, words, begin_tour)

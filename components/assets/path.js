@@ -2,7 +2,7 @@
 // workflow below. Every word and every look is made by Python.
 
 const NARROW = 600;
-const LEGIBLE = 0.9;
+const LEGIBLE = 0.78;
 const NODE = "node:";
 const lives = new WeakMap();
 
@@ -85,13 +85,16 @@ function rebuild(life) {
     life.picture = buildPicture(data.drawings[plan].shapes, (name) => choose(life, name));
     life.canvas.replaceChildren(life.picture.svg);
   }
+  // Words of a drawing that shrinks keep their size; one that is folded away has none.
+  const { width } = life.picture.svg.getBoundingClientRect();
+  life.canvas.style.setProperty("--grown", Math.max(1, data.drawings[plan].width / (width || Infinity)));
   paint(life);
 }
 
-/** Rows are split where they would become too small to read; a drawing that stays in one row is its own middle one. */
-function planFor(width, { wide, middle }) {
+/** The widest drawing that can still be read. */
+function planFor(width, drawings) {
   if (width < NARROW) return "narrow";
-  return middle && width < wide.width * LEGIBLE ? "middle" : "wide";
+  return ["wide", "middle"].find((plan) => drawings[plan] && width >= drawings[plan].width * LEGIBLE) ?? "narrow";
 }
 
 function paint(life) {

@@ -1,6 +1,6 @@
 // A recorded run, stepped through: every moment is what its events so far made of the picture, drawn as a live run is.
 
-const NARROW = 600;
+const NARROW = 840;
 const EVENT_MS = 130;
 const STEP_MS = 900;
 const SETTLED_MS = 300;

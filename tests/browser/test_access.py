@@ -15,10 +15,18 @@ from tests.browser.screenshots import settle
 
 pytestmark = pytest.mark.browser
 PAGES: Mapping[str, str] = {
+    "ask": "/?",
+    "rescued": "/?run=demo-rescue-{lang}",
+    "refused": "/?run=demo-abstains-{lang}",
+    "quality loop": "/?run=demo-quality-{lang}&workflow=quality_loop",
+    "dual loop": "/?run=demo-correction-{lang}&workflow=dual_loop",
+    "graph": "/?run=demo-chain-{lang}&workflow=graph_hybrid",
+    "answer evaluation": "/?run=demo-revision-{lang}&workflow=answer_evaluation",
     "tune": "/tune?",
     "runs": "/runs?",
     "compare": "/runs?view=compare&a=demo-rescue-{lang}&b=demo-forced-{lang}",
     "loops": "/runs?view=loops",
+    "presenter": "/runs?view=present&run=demo-rescue-{lang}&step=3",
     "knowledge": "/knowledge?",
     "collections": "/knowledge?view=collections",
     "knowledge graph": "/knowledge?view=graph",
@@ -125,6 +133,7 @@ def test_the_first_key_goes_into_the_question_and_a_link_leads_past_the_navigati
     expect(page.get_by_role("textbox", name="问题")).to_be_focused()
     page = tab.open("/tune?lang=zh")
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    expect(page).to_have_title(re.compile("^调参"))
     page.keyboard.press("Tab")
     past = page.get_by_role("link", name="跳到正文")
     expect(past).to_be_focused()
