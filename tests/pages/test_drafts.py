@@ -143,7 +143,7 @@ def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) 
 
 def test_without_a_chat_model_questions_wanted_for_documents_can_be_imported_instead(drafted: Engine) -> None:
     app = opened("tune", state={"tune_draft_wanted": COLLECTION})
-    assert any("Drafting needs a chat model" in item.value for item in app.info)
+    assert any("Drafting needs a chat model" in item.value for item in app.caption)
     button(app, lambda label: label == "Import questions").click().run()
     assert not app.exception, app.exception
     assert app.session_state["tune_import_0"] is True and "tune_draft_wanted" not in app.session_state

@@ -8,6 +8,7 @@ from typing import TypeVar
 import streamlit as st
 
 from components.common.controls import choice
+from components.common.panel import want_settings
 from components.common.url_state import moved_here, view_changed
 
 View = TypeVar("View", bound=str)
@@ -34,7 +35,8 @@ def aim_at(page: str, view: str) -> None:
 
 
 def want_drafts(collection: str) -> None:
-    """Open Tune, and have it draft questions from a collection."""
+    """Open Tune at a collection, and have it draft questions from it."""
+    want_settings({"collection": collection})
     st.session_state[DRAFTS_WANTED] = collection
     st.switch_page("tune.py")
 

@@ -48,6 +48,7 @@ RULE_NAMES: dict[Rule, str] = {
     "near_miss": NC_("draft", "nothing should answer it"),
     "chat": NC_("draft", "written by a model"),
 }
+NO_WRITER = N_("Drafting needs a chat model. Install one under System → Models, then choose it as the generator.")
 _LONGEST = 1600
 _ALL_COPIED = 0.99
 
@@ -101,12 +102,15 @@ def _begin(engine: Engine, collection: str, limit: int, model: RoleModel, words:
     st.rerun()
 
 
-def _no_writer(words: Words, key: str = "tune_draft_set_up") -> None:
+def _no_writer(words: Words) -> None:
     """Explain what drafting needs, and the way to it."""
-    said = words("Drafting needs a chat model. Install one under System → Models, then choose it as the generator.")
-    if next_step(said, words("Set up a chat model"), "memory", key=key):
-        aim_at("system", "models")
-        st.switch_page("system.py")
+    if next_step(words(NO_WRITER), words("Set up a chat model"), "memory", key="tune_draft_set_up"):
+        _set_up()
+
+
+def _set_up() -> None:
+    aim_at("system", "models")
+    st.switch_page("system.py")
 
 
 def _wanted(engine: Engine, model: RoleModel, words: Words) -> None:
@@ -120,8 +124,10 @@ def _wanted(engine: Engine, model: RoleModel, words: Words) -> None:
         return
     with st.container(border=True, key="tune_draft_needs"):
         st.markdown(f"**{words('Questions about {collection}', collection=collection)}**")
-        _no_writer(words, "tune_draft_needed")
+        st.caption(words(NO_WRITER))
         with st.container(horizontal=True, gap="small"):
+            if st.button(words("Set up a chat model"), icon=":material/memory:", key="tune_draft_needed"):
+                _set_up()
             st.button(
                 words("Import questions"),
                 icon=":material/upload_file:",
