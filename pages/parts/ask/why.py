@@ -26,7 +26,7 @@ from engine.replay.decision_boundaries import DecisionBoundary, remedy
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import PinnedEffect
-from pages.parts.ask.fork import fork_panel_of
+from pages.parts.ask import fork
 from pages.parts.ask.marking import mark_dialog
 from pages.parts.ask.pinned_runs import effect_on_pinned, effect_text
 from pages.parts.ask.what_if import begin, replayed
@@ -52,7 +52,7 @@ def panel(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) ->
         if found is not None:
             _remedy(engine, replayed(record), found, (met, answerable), words)
         _cost_of_the_gate(record, words)
-        fork_panel_of(engine, record, chosen, words)
+        fork.panel(engine, record, chosen, words)
 
 
 def kept(engine: Engine, record: RunRecord, words: Words) -> None:
