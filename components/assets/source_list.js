@@ -29,7 +29,7 @@ function table(root, view) {
     mark(root, view);
     view.tell();
   };
-  const heads = [["select", fixed ? "" : all, ""], ["source", words.source, ""], ["kind", words.kind, words.kind_help],
+  const heads = [["select", fixed ? "" : all, ""], ["source", words.source, ""], ["kind", words.kind, ""],
     ["passages num", words.passages, ""], ["added", words.added, ""]];
   const made = el("table", { role: "table" }, [
     el("thead", { role: "rowgroup" }, [el("tr", { role: "row" }, heads.map(([name, label, tip]) => el("th", { scope: "col", role: "columnheader", class: name, title: tip || null }, [label])))]),

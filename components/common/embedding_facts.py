@@ -12,9 +12,9 @@ _MODEL_NAMES = {
 }
 
 _MODEL_FACT = {
-    "builtin": N_("{dim} dimensions · about 90 languages"),
-    "hashing": N_("{dim} dimensions · compares wording, not meaning"),
-    "ollama": N_("{dim} dimensions · in Ollama"),
+    "builtin": N_("about 90 languages"),
+    "hashing": N_("compares wording, not meaning"),
+    "ollama": N_("in Ollama"),
 }
 
 _BUILTIN = "builtin"
@@ -52,13 +52,11 @@ def model_option(item: ProposedModel, words: Words) -> str:
 
 
 def model_facts(item: ProposedModel, words: Words) -> str:
-    """Dimension, languages and speed in one line; for one that is not there, how it gets there."""
+    """Languages and speed in one line; for one that is not there, how it gets there."""
     kind = family(item.model)
     if not item.available:
         return f"`ollama pull {item.model.removeprefix(_OLLAMA)}`"
-    if kind == "ollama" and not item.dim:
-        return words("in Ollama")
-    return " · ".join((words(_MODEL_FACT[kind], dim=item.dim), _pace(item, words)))
+    return " · ".join((words(_MODEL_FACT[kind]), _pace(item, words)))
 
 
 def _pace(item: ProposedModel, words: Words) -> str:

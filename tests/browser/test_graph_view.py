@@ -20,7 +20,7 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
     expect(picture.locator(".dot").first).to_be_visible()
     detail = page.locator(".graph .detail")
 
-    page.get_by_role("searchbox", name="Find in this picture").fill("bant")
+    page.get_by_role("searchbox", name="Search").fill("bant")
     page.keyboard.press("Enter")
     expect(detail.locator(".heading")).to_contain_text("Banting")
     expect(detail.locator(".passage").first).to_contain_text(".en.md § ")
@@ -28,7 +28,7 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
     detail.locator(".type").first.click()
     expect(detail.locator(".heading")).to_have_text(re.compile("discovered|worked|shared", re.I))
     expect(detail.locator(".passage").first).to_contain_text("§")
-    page.get_by_role("searchbox", name="Find in this picture").fill("")
+    page.get_by_role("searchbox", name="Search").fill("")
 
     tab.settle()
     picture.focus()
@@ -42,13 +42,13 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
 
     tab.settle()
     before = picture.locator(".dot").first.get_attribute("d")
-    page.get_by_role("button", name="Nearer").click()
+    page.get_by_role("button", name="Zoom in").click()
     expect(picture.locator(".dot").first).not_to_have_attribute("d", before or "")
 
-    page.get_by_text("The same as a list").click()
+    page.get_by_text("As a list").click()
     expect(page.get_by_role("list", name="Entities with their relationships")).to_contain_text("→")
 
-    detail.get_by_role("button", name="Let go").click()
+    detail.get_by_role("button", name="Close").click()
     detail.get_by_role("button", name="Insulin").first.click()
-    detail.get_by_role("button", name="Show what lies around it").click()
+    detail.get_by_role("button", name="Show its surroundings").click()
     expect(page.get_by_role("textbox", name="Around an entity")).to_have_value("Insulin")

@@ -287,10 +287,10 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     drawer = page.get_by_role("dialog")
     expect(drawer).to_contain_text("Cats eat fish and mice.")
     tab.settle()
-    drawer.get_by_role("button", name="Delete this source").click()
-    expect(drawer).to_contain_text("Delete for good, with 1 passage?")
     drawer.get_by_role("button", name=re.compile("Delete$")).click()
-    expect(page.get_by_text("Deleted 1 source.")).to_be_visible()
+    expect(drawer).to_contain_text("Delete for good?")
+    drawer.get_by_role("button", name=re.compile("Delete$")).click()
+    expect(page.get_by_text("Deleted.")).to_be_visible()
     expect(page.get_by_text("This collection is empty.", exact=False)).to_be_visible()
 
 

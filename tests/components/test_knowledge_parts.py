@@ -92,14 +92,14 @@ def test_a_model_is_known_by_its_setting_and_by_what_a_collection_records(model:
 
 def test_a_model_has_its_facts_and_one_that_is_missing_says_how_it_comes() -> None:
     assert model_name("ollama:bge-m3", EN) == "bge-m3"
-    assert "384" in model_facts(ProposedModel("builtin", 384, True, "installed"), ZH)
+    assert ZH("about 90 languages") in model_facts(ProposedModel("builtin", 384, True, "installed"), ZH)
     assert "ollama pull bge-m3" in model_facts(ProposedModel("ollama:bge-m3", 1024, False, "not_pulled"), EN)
     measured = ProposedModel("builtin", 384, True, "installed", 640.0, True)
     assert "3.2 passages a second, measured here" in model_facts(measured, EN)
     assert "about 3.2 passages" in model_facts(replace(measured, measured=False), EN)
     assert EN("speed unknown") in model_facts(ProposedModel("ollama:bge-m3", 1024, True, "installed"), EN)
     unknown = model_facts(ProposedModel("ollama:x", 0, True, "installed"), EN)
-    assert unknown == EN("in Ollama")
+    assert unknown.startswith(EN("in Ollama"))
 
 
 def test_a_collection_is_found_by_name_alias_description_or_model() -> None:

@@ -83,8 +83,8 @@ def test_the_question_is_a_star_and_its_hits_have_their_ranks() -> None:
 
 def test_the_axes_and_the_note_say_how_much_is_shown() -> None:
     figure = map_figure(drawn(point(1)), None, EN)
-    assert figure.layout.xaxis.title.text == "First component · 20%"
-    assert figure.layout.yaxis.title.text == "Second component · 3.1%"
+    assert figure.layout.xaxis.title.text == "PC1 · 20%"
+    assert figure.layout.yaxis.title.text == "PC2 · 3.1%"
     assert share_text(0.0) == "0.0%"
     assert counts_text(drawn(point(1)), EN) == "1 passage"
-    assert counts_text(drawn(point(1), point(2), total=12_345), EN) == "2 of 12,345 passages, sampled"
+    assert counts_text(drawn(point(1), point(2), total=12_345), EN) == "Passages 2/12,345"

@@ -53,17 +53,17 @@ def test_every_part_has_a_title_and_its_facts_in_words(part: PartName, language:
 def test_numbers_of_a_part_are_put_in_words() -> None:
     facts = part_facts(PartHealth("knowledge", "ok", DETAILS["knowledge"]), EN)
     assert facts[0] == "Milvus server 2.5"
-    assert {"1 collection", "40 sources", "3 sources read in part", "12,000 passages"} <= set(facts)
-    assert not any("without a reading record" in fact for fact in facts)
-    assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["0 since the start"]
-    assert part_facts(PartHealth("faults", "ok", {"count": "2"}), EN) == ["2 since the start"]
+    assert {"Collections 1", "Sources 40", "Read in part 3", "Passages 12,000"} <= set(facts)
+    assert not any("No reading record" in fact for fact in facts)
+    assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["0"]
+    assert part_facts(PartHealth("faults", "ok", {"count": "2"}), EN) == ["2"]
 
 
 @pytest.mark.parametrize(
     ("states", "whole", "said"),
     [
         (("ok", "off"), "ok", "Everything in use works."),
-        (("ok", "warning"), "warning", "Works, but needs a look: Disk"),
+        (("ok", "warning"), "warning", "Needs a look: Disk"),
         (("warning", "down"), "down", "Not working: Disk"),
     ],
 )

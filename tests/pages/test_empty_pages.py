@@ -79,9 +79,9 @@ def test_filters_that_nothing_passes_are_cleared(engine: Engine) -> None:
     """FV-04"""
     app = opened("system", part="settings")
     app.text_input(key="settings_q").set_value("no such setting").run()
-    assert EN("No setting matches.") in visible(app)
+    assert EN("Nothing matches.") in visible(app)
     press(app, "settings_clear")
-    assert EN("No setting matches.") not in visible(app)
+    assert EN("Nothing matches.") not in visible(app)
     assert app.text_input(key="settings_q").value == ""
 
 

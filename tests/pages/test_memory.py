@@ -26,6 +26,7 @@ from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from pages.parts.knowledge.memory import MemoryFigures, ledger_csv, matching, recalled_by
 from pages.parts.knowledge.recalls import EFFECTS, effect_of
+from pages.parts.knowledge.state import FOR_GOOD
 from tests.pages.driving import button, inline, on_pages, opened, visible
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -146,7 +147,7 @@ def test_every_memory_is_listed_with_where_it_came_from_and_how_it_ended(filled:
     assert f"✓ {words(NC_('memory', 'Passed'))}" in fast and f"✗ {words(NC_('memory', 'Failed'))}" in failed
     assert "2026-03-01 10:20 UTC" in fast
     assert f"/?run=aaaa1111bbbb&lang={words.language}" in fast
-    assert words("run {run}", run="aaaa1111") in fast
+    assert "aaaa1111" in fast
     assert "notes" in failed and "dc-insulin.en.md" in fast
     assert words.count("recalled by 1 run", "recalled by {n} runs", 2) in fast
     assert words.count("recalled by 1 run", "recalled by {n} runs", 2) not in laced
@@ -175,7 +176,7 @@ def test_the_newest_runs_say_what_they_recalled_and_whether_it_changed_the_route
     assert words("? effect unknown") not in drawn
     item = f"“{FAST.question}” · 0.93"
     assert drawn.count(json.dumps(item, ensure_ascii=False)[1:-1]) == 2
-    assert words("Recalled {n}", n=4) in visible(app), "the run that never asked memory is left out"
+    assert f"{words('Recalled')} 4" in visible(app), "the run that never asked memory is left out"
 
 
 def test_the_effect_of_memory_on_a_run_is_read_off_its_record() -> None:
@@ -194,8 +195,8 @@ def test_the_ledger_is_searched_and_narrowed_and_the_filters_are_cleared_with_on
     widget(app, "memory_q").set_value("ULTRA-rapid").run()
     assert len(cards(app)) == 1 and FAST.question in cards(app)[0]
     widget(app, "memory_q").set_value("nowhere at all").run()
-    assert EN("No memory matches.") in visible(app)
-    button(app, lambda label: label == EN("Clear the filters")).click().run()
+    assert EN("Nothing matches.") in visible(app)
+    button(app, lambda label: label == EN("Clear the filter")).click().run()
     assert len(cards(app)) == 3
     widget(app, "memory_kind").set_value("failed").run()
     assert len(cards(app)) == 1 and FAILED.question in cards(app)[0]
@@ -212,12 +213,12 @@ def test_a_search_looks_into_question_answer_collection_and_sources() -> None:
 def test_one_memory_is_deleted_after_it_was_confirmed(own: Engine) -> None:
     """DL-06: memories can be deleted."""
     app = press(opened("memory"), "delete:m1")
-    assert EN.count("Delete this memory for good?", "Delete all {n} memories for good?", 1) in visible(app)
+    assert EN(FOR_GOOD) in visible(app)
     assert FAST.question in visible(app)
     assert len(own.memories()) == 2
     widget(app, "memory_delete_yes").click().run()
     assert [item.id for item in own.memories()] == ["m2"]
-    assert EN.count("The memory was deleted.", "{n} memories were deleted.", 1) in [item.value for item in app.success]
+    assert EN("Deleted.") in inline(app)
     assert len(cards(app)) == 1
 
 
@@ -225,7 +226,7 @@ def test_all_memories_are_deleted_after_it_was_confirmed_and_the_hidden_ones_are
     app = opened("memory")
     widget(app, "memory_q").set_value("insulin").run()
     button(app, lambda label: label == EN("Delete all")).click().run()
-    assert EN.count("Delete this memory for good?", "Delete all {n} memories for good?", 2) in visible(app)
+    assert EN(FOR_GOOD) in visible(app)
     assert "1 is hidden by the filters." in [item.value for item in app.warning]
     widget(app, "memory_delete_yes").click().run()
     assert own.memories() == []
@@ -247,20 +248,18 @@ def test_an_action_for_a_memory_that_is_not_shown_does_nothing(own: Engine) -> N
     assert len(own.memories()) == 2
 
 
-def test_the_switch_is_explained_set_and_taken_back(own: Engine) -> None:
+def test_memory_is_switched_off_and_on_again(own: Engine) -> None:
     """DL-06: memories can be switched off."""
     app = opened("memory")
-    switch = widget(app, "memory_switch")
-    assert switch.label == EN("Switch memory off")
-    assert "Long-term memory" in switch.help
-    switch.click().run()
-    assert EN("Memory is off: your next questions recall and keep nothing.") in visible(app)
+    off = EN("Memory is off: your next questions recall and keep nothing.")
+    app.toggle(key="memory_switch").set_value(False).run()
+    assert off in visible(app)
     assert app.session_state["memory"] is False
     assert app.session_state["settings_wanted"] == {"memory": False}
     assert len(cards(app)) == 2, "what is stored stays"
-    widget(app, "memory_switch").click().run()
+    app.toggle(key="memory_switch").set_value(True).run()
     assert app.session_state["settings_wanted"] == {"memory": True}
-    assert EN("Memory is off: your next questions recall and keep nothing.") not in visible(app)
+    assert off not in visible(app)
 
 
 def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
@@ -268,7 +267,7 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
     content = ledger_csv((FAST, laced), ZH)
     assert content.startswith(b"\xef\xbb\xbf")
     head, first, second = csv.reader(io.StringIO(content.decode("utf-8-sig")))
-    assert head == ["编号", "通过的", "问题", "答案", "知识库", "记录时间", "运行", "来源"]
+    assert head == ["ID", "通过的", "问题", "答案", "知识库", "记录时间", "运行", "来源"]
     assert first[1:4] == ["通过的", FAST.question, FAST.answer]
     assert second[1:4] == [ZH(NC_("memory", "Failed")), "'=1+1", "'-2 ?"]
     assert second[-1] == "a.md, b.md"

@@ -202,7 +202,7 @@ def test_settings_are_filtered_and_secrets_stay_dots(give: Give) -> None:
     app.text_input(key="settings_q").set_value("token").run()
     assert "WORKBENCH_PORT" not in inline(app)
     app.text_input(key="settings_q").set_value("nothing of that kind").run()
-    assert ZH("No setting matches.") in visible(app)
+    assert ZH("Nothing matches.") in visible(app)
 
 
 def test_the_diagnosis_is_shown_as_text_with_one_button_that_copies_it(give: Give) -> None:

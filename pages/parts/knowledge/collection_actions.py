@@ -187,7 +187,7 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     )
     st.caption(model_facts(models[chosen], words))
     key = f"kb_reembed_{info.name}_{family(chosen)}"
-    _name_box(words("Name of the new collection"), key, f"{info.name}_{family(chosen)}", words)
+    _name_box(words("New name"), key, f"{info.name}_{family(chosen)}", words)
     if info.name != SAMPLES:
         # The samples keep their name: they come back under it at every start.
         label = words("Give it the name {name} when done", name=info.name)
@@ -251,7 +251,7 @@ def _limit(engine: Engine, info: CollectionInfo, words: Words) -> None:
         known,
         sorted(limits.get(info.name, ())),
         accept_new_options=True,
-        placeholder=words("everyone"),
+        placeholder="",
         key=key,
     )
 

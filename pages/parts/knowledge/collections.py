@@ -68,7 +68,7 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
     if not shown:
         clearing = clear("kb_find_collection")
         label = words("Clear the filter")
-        next_step(words("No collection matches."), label, "filter_alt_off", key="kb_find_clear", does=clearing)
+        next_step(words("Nothing matches."), label, "filter_alt_off", key="kb_find_clear", does=clearing)
     else:
         pressed = view(shown, words, key="kb_collections", chosen=info.name, unusable=unusable)
         if pressed is not None and pressed != info.name:
@@ -205,7 +205,7 @@ def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words:
     told = (node("div", "muted small clip", info.description, title=info.description),) if info.description else ()
     chips = _chips(info, not unusable, words)
     marks = (node("div", "marks", *chips),) if chips else ()
-    by = [words("meaning"), *([words("words")] if info.full_text else [])]
+    by = [words("Meaning"), *([words("Words")] if info.full_text else [])]
     return node(
         "div",
         f"line{' on' if chosen else ''}",

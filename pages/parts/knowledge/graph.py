@@ -24,7 +24,7 @@ from engine.roles import CollectionInfo
 from pages.parts.common.rights import may
 from pages.parts.knowledge.graph_look import look_into
 from pages.parts.knowledge.jobs import card, shape
-from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, attempt, collection_picker
+from pages.parts.knowledge.state import FOR_GOOD, NO_COLLECTION, add_files_step, attempt, collection_picker
 
 _WATCH_S = 0.5
 _EXTRACTOR = {"builtin": N_("Built-in rules"), "samples": N_("Written by hand")}
@@ -57,7 +57,7 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
     if state.info.entities:
         look_into(engine, info, state.info, words)
     elif state.info.finished:
-        st.info(words("No entities found. Try a chat model."))
+        st.info(words("No entities found."))
 
 
 def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
@@ -91,7 +91,6 @@ def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
         list(dict.fromkeys([engine.settings.models.extractor.model, BUILTIN, *models, _OTHER])),
         format_func=lambda name: words("Another model…") if name == _OTHER else extractor_text(name, words),
         key=key,
-        help=words("A chat model reads better, with one call a passage. The built-in rules need no model."),
         width=420,
     )
     if chosen == _OTHER:
@@ -161,7 +160,7 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
         if not may("admin"):
             return
         with st.popover(words("Delete"), icon=":material/delete:", type="tertiary", key="kg_delete"):
-            st.text(words("The graph goes for good; passages stay."))
+            st.text(words(FOR_GOOD))
             if st.button(words("Delete the graph"), type="primary", key="kg_delete_yes"):
                 attempt(lambda: engine.graphs.delete(info.name), words("Deleted."))
                 st.rerun()
@@ -206,7 +205,7 @@ def graph_card(state: GraphState, words: Words) -> Node:
         (words("Entities"), count_text(info.entities)),
         (words(NC_("graph", "Relationships")), count_text(info.relationships)),
         (words(NC_("graph", "Communities")), count_text(info.communities)),
-        (words("Passages read"), words("{done} of {total}", done=read, total=all_of)),
+        (words("Passages"), words("{done} of {total}", done=read, total=all_of)),
         (words("Read by"), extractor_text(info.extractor, words)),
         (words("Created"), utc(info.built_at) if info.built_at else ""),
     ]
@@ -215,10 +214,6 @@ def graph_card(state: GraphState, words: Words) -> Node:
     ]
     title = node("div", "head", node("strong", "big", words("Knowledge graph")), *_chips(state, words))
     parts = [title, node("div", "facts-grid", *cells)]
-    if state.stale:
-        parts.append(
-            node("p", "note", "! ", words("The collection has changed since; Update reads only what changed."))
-        )
     if info.extractor == "builtin":
         parts.append(node("p", "small muted", words(BUILTIN_EXTRACTOR)))
     return node("section", "card collection", *parts, aria_label=words("Knowledge graph"))

@@ -39,7 +39,7 @@ _COMMUNITIES = 60
 _COLUMN = {
     "name": N_("Name"),
     "type": N_("Type"),
-    "about": N_("What is said of it"),
+    "about": N_("Description"),
     "relations": NC_("graph", "Relationships"),
     "passages": NC_("knowledge", "Passages"),
     "community": N_("Community"),
@@ -60,7 +60,7 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
         st.session_state[name] = value
     usual: Look = "overview" if graph.communities > 1 else "entities"
     shown = {name: words(text) for name, text in _LOOKS.items()}
-    match choice(_LOOK, words(NC_("graph", "View")), shown, usual=usual):
+    match choice(_LOOK, words("View"), shown, usual=usual):
         case "overview":
             _overview(place)
         case "entities":
@@ -81,7 +81,7 @@ def _overview(place: GraphPlace) -> None:
     # The largest come first; rules leave many of two or three entities, which would only hide these.
     picture = community_picture(communities[:_COMMUNITIES], whole.entities, whole.relationships)
     if len(communities) > _COMMUNITIES:
-        st.caption(words("The {n} largest of {all} communities", n=_COMMUNITIES, all=f"{len(communities):,}"))
+        st.caption(f"{words(NC_('graph', 'Communities'))} {_COMMUNITIES}/{len(communities):,}")
 
     def around(community: str) -> None:
         st.session_state[_GO] = {_LOOK: "entities", _COMMUNITY: community, _ENTITY: ""}
@@ -95,7 +95,7 @@ def _entities(place: GraphPlace) -> None:
     if shown is None:
         return
     picture = entity_picture(shown.entities, shown.relationships, communities, shown.hops)
-    told = words("{n} of {all} entities", n=len(shown.entities), all=f"{place.graph.entities:,}")
+    told = f"{words('Entities')} {len(shown.entities)}/{place.graph.entities:,}"
     st.caption(f"{told} · {words.count('1 relationship', '{n} relationships', len(picture.lines))}")
 
     def around(entity: str) -> None:
@@ -171,9 +171,7 @@ def _typed_most(graph: GraphInfo, words: Words) -> int:
         return sizes[0]
     if st.session_state.get(_MOST) not in sizes:
         st.session_state[_MOST] = _USUAL_SIZE if _USUAL_SIZE in sizes else sizes[-1]
-    chosen = st.selectbox(
-        words("At most"), sizes, key=_MOST, format_func=lambda n: words("{n} entities", n=n), width=170
-    )
+    chosen = st.selectbox(words("Entities"), sizes, key=_MOST, width=170)
     return int(chosen or _USUAL_SIZE)
 
 
@@ -217,7 +215,7 @@ def graph_tables(place: GraphPlace) -> str | None:
     titles = {item.id: item.title for item in place.communities}
     names = {item.id: item.name for item in whole.entities}
     if len(whole.entities) < graph.entities:
-        st.caption(words("{n} of {all} entities", n=len(whole.entities), all=f"{graph.entities:,}"))
+        st.caption(f"{words('Entities')} {len(whole.entities)}/{graph.entities:,}")
     columns = ("name", "type", "about", "relations", "passages", "community", "aliases")
     rows = [
         (

@@ -37,10 +37,10 @@ _CSV = (N_("File"), N_("Code"), N_("Reason"), N_("Remedy"))
 _STOPPED = N_("What is complete is in. Resume continues from there.")
 _INDEX = N_("The server goes on building it; searches find less until it is done. Resume waits and measures.")
 _COUNT = {
-    "added": N_("{n} added"),
-    "replaced": N_("{n} replaced"),
-    "skipped": N_("{n} skipped"),
-    "failed": N_("{n} unusable"),
+    "added": N_("new"),
+    "replaced": N_("changed"),
+    "skipped": N_("already there"),
+    "failed": N_("unusable"),
 }
 _ENDED: dict[JobState, tuple[str, str]] = {
     "waiting": ("grey", "…"),
@@ -82,7 +82,7 @@ def card(engine: Engine, job: JobStatus, words: Words) -> None:
         pressed = view(job, words, key=f"kb_job_{job.id}")
         if job.over and job.failed:
             download(
-                words("Unusable files as CSV"),
+                words("Export CSV"),
                 lambda: failed_csv(job.failed, words),
                 f"left-out-{job.collection}.csv",
                 key=f"kb_failed_{job.id}",
@@ -118,11 +118,11 @@ def note(engine: Engine, words: Words) -> None:
     waiting = sum(job.resumable for job in jobs)
     if not running and not waiting:
         return
-    said = [words.count("1 job running", "{n} jobs running", running)] if running else []
-    said += [words.count("1 job to resume", "{n} jobs to resume", waiting)] if waiting else []
+    said = [f"{words('running')} {running}"] if running else []
+    said += [f"{words('to resume')} {waiting}"] if waiting else []
     drawn = shape(jobs)
     with st.container(horizontal=True, vertical_alignment="center", key="kb_jobs_line"):
-        st.caption(f":material/sync: {' · '.join(said)}", width="content")
+        st.caption(f":material/sync: {words('Jobs')} · {' · '.join(said)}", width="content")
         if may("editor") and st.button(words("Show"), type="tertiary", key="kb_jobs_open"):
             go_to("add")
     if running:
@@ -178,16 +178,15 @@ def _progress(job: JobStatus, words: Words) -> list[Node]:
 def _figures(job: JobStatus, words: Words) -> Iterable[str]:
     """Yield how far a job is, its rate and the time that remains, each as far as it is known."""
     if job.state == "waiting":
-        yield words("Waits for another job.")
         return
     if job.state == "summarising":
-        yield words("{done} of {n} communities", done=job.files_done, n=job.files)
+        yield f"{words(NC_('graph', 'Communities'))} {job.files_done}/{job.files}"
         return
     if job.files and job.kind not in ("graph", "index"):
-        yield words("{done} of {n} files", done=job.files_done, n=job.files)
+        yield f"{words('Files')} {job.files_done}/{job.files}"
     if not job.total:
         return
-    yield words("{done} of {total} passages", done=count_text(job.done), total=count_text(job.total))
+    yield f"{words('Passages')} {count_text(job.done)}/{count_text(job.total)}"
     if not job.over and job.per_second:
         yield words("{rate}/s", rate=f"{job.per_second:.1f}")
         if job.remaining_s is not None:
@@ -198,8 +197,8 @@ def _figures(job: JobStatus, words: Words) -> Iterable[str]:
 
 def _graph(job: JobStatus, words: Words) -> list[str]:
     return [
-        words.count("1 entity", "{n} entities", job.entities, n=count_text(job.entities)),
-        words.count("1 relationship", "{n} relationships", job.relationships, n=count_text(job.relationships)),
+        f"{words('Entities')} {count_text(job.entities)}",
+        f"{words(NC_('graph', 'Relationships'))} {count_text(job.relationships)}",
     ]
 
 
@@ -224,13 +223,12 @@ def _sum(job: JobStatus, words: Words) -> list[str]:
     """What came of a job, and how long it took: ``6 sources · 16 passages · 20 s``."""
     sources = len(job.added) + len(job.replaced)
     if job.kind == "ingest" and not sources:
-        return [words("Nothing new.")]
+        return [words("Nothing new here.")]
     found = [words.count("1 source", "{n} sources", sources)] if sources else []
     passages = job.done if job.kind == "graph" else job.passages
     found.append(words.count("1 passage", "{n} passages", passages))
     if job.kind == "graph":
-        communities = words.count("1 community", "{n} communities", job.communities, n=count_text(job.communities))
-        found += [*_graph(job, words), communities]
+        found += [*_graph(job, words), f"{words(NC_('graph', 'Communities'))} {count_text(job.communities)}"]
     return [*found, span_text(job.seconds)] if job.seconds else found
 
 
@@ -241,7 +239,7 @@ def _counts(job: JobStatus, words: Words) -> list[Node]:
         ("grey", "=", "skipped", len(job.skipped)),
         ("warn", "✗", "failed", sum(not counts_left_out(fault) for _, fault in job.failed)),
     )
-    chips = [chip(look, f"{sign} {words(_COUNT[name], n=n)}") for look, sign, name, n in named if n]
+    chips = [chip(look, f"{sign} {words(_COUNT[name])} {n}") for look, sign, name, n in named if n]
     if job.unreadable:
         said = words.count("1 unreadable reply", "{n} unreadable replies", job.unreadable)
         chips.append(chip("warn", f"✗ {said}"))
@@ -283,7 +281,7 @@ def _line(look: str, sign: str, text: str, more: str = "") -> Node:
 def _buttons(job: JobStatus, words: Words) -> list[Node]:
     if not job.over:
         return [button(words("Stop"), f"stop:{job.id}")]
-    discard = button(words("Discard" if job.resumable else "Clear"), f"discard:{job.id}", "button quiet")
+    discard = button(words("Discard"), f"discard:{job.id}", "button quiet")
     if job.resumable:
         return [button(words("Resume"), f"resume:{job.id}", "button primary"), discard]
     ask = button(words(NC_("page", "Ask")), f"ask:{job.id}", "button primary")

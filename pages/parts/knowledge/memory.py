@@ -20,21 +20,19 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.flow import first_that
 from engine.flow.declaration import Workflow
-from engine.messages import N_, NC_, NN_
+from engine.messages import N_, NC_
 from engine.model.values import Memory, RunRecord
 from pages.parts.common.actions import (
     answer_buttons,
     clear,
     next_step,
-    note_deleted,
     retry_box,
-    run_action,
-    say_last_press,
 )
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import finished_record
 from pages.parts.knowledge import recalls, weak_points
 from pages.parts.knowledge.recalls import draw_memory, effect_of
+from pages.parts.knowledge.state import FOR_GOOD, attempt
 
 Kind = Literal["all", "passed", "failed"]
 _KINDS: dict[Kind, str] = {
@@ -50,7 +48,7 @@ _A_PAGE = 20
 _BEGINNING = 220
 _DELETE = "delete:"
 _CSV = (
-    N_("ID"),
+    "ID",
     NC_("memory", "Passed"),
     N_("Question"),
     N_("Answer"),
@@ -64,7 +62,6 @@ _CSV = (
 def panel(engine: Engine, words: Words) -> None:
     """Draw the memories, what runs recalled of them, and the history of weak points."""
     st.caption(words("Answers of the dual loop that passed their last check, recalled when the question returns."))
-    say_last_press("memory", NN_("The memory was deleted.", "{n} memories were deleted."), words)
     if is_off():
         st.info(words("Memory is off: your next questions recall and keep nothing."), icon=":material/toggle_off:")
     try:
@@ -77,8 +74,8 @@ def panel(engine: Engine, words: Words) -> None:
         view(MemoryFigures.of(memories, records), words, key="memory_figures")
     ledger_tab, recalls_tab, history_tab = st.tabs(
         [
-            words("Memories {n}", n=len(memories)),
-            words("Recalled {n}", n=len(records)),
+            f"{words('Memories')} {len(memories)}",
+            f"{words('Recalled')} {len(records)}",
             words("Weak points"),
         ]
     )
@@ -108,7 +105,7 @@ def nothing(words: Words) -> None:
     """No memory to show: what to do next."""
     st.info(words("Nothing remembered yet."))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        label, icon = words("Ask the dual loop"), ":material/account_tree:"
+        label, icon = words(NC_("page", "Ask")), ":material/account_tree:"
         st.page_link("workbench.py", label=label, icon=icon, query_params={"workflow": first_that(_remembers)})
         switch(words)
 
@@ -119,14 +116,14 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
     with bar:
         act(engine, words, memories, shown)
     if not shown:
-        label, clearing = words("Clear the filters"), clear("memory_q", "memory_kind")
-        next_step(words("No memory matches."), label, "filter_alt_off", key="memory_clear", does=clearing)
+        label, clearing = words("Clear the filter"), clear("memory_q", "memory_kind")
+        next_step(words("Nothing matches."), label, "filter_alt_off", key="memory_clear", does=clearing)
         return
     some = page_of(shown, _A_PAGE, key="memory_page")
     wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger")
     chosen = next((item for item in some if item.id == wanted), None)
     if chosen is not None and may("admin"):
-        st.dialog(words("Delete memories"))(confirm)(engine, words, (chosen,))
+        st.dialog(words("Delete"))(confirm)(engine, words, (chosen,))
 
 
 def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
@@ -152,7 +149,7 @@ def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequenc
     if not may("admin"):
         return
     if st.button(words("Delete all"), icon=":material/delete:", key="memory_delete_all"):
-        st.dialog(words("Delete memories"))(confirm)(
+        st.dialog(words("Delete"))(confirm)(
             engine, words, tuple(memories), hidden=len(memories) - len(shown), every=True
         )
 
@@ -163,21 +160,18 @@ def is_off() -> bool:
 
 
 def switch(words: Words) -> None:
-    """The button that moves the switch of the panel, and says which one that is."""
-    off = is_off()
-    label = words("Switch memory on") if off else words("Switch memory off")
-    why = words("The setting *Long-term memory* of the dual loop. What is stored stays.")
-    icon = ":material/toggle_on:" if off else ":material/toggle_off:"
-    if st.button(label, icon=icon, help=why, key="memory_switch"):
-        want_settings({_SWITCH: off})
+    """The setting of the panel, for those who look at what it leaves behind."""
+    was_on = not is_off()
+    if st.toggle(words("Long-term memory"), was_on, key="memory_switch") != was_on:
+        want_settings({_SWITCH: not was_on})
         # For this page too, which does not draw the panel.
-        st.session_state[_SWITCH] = off
+        st.session_state[_SWITCH] = not was_on
         st.rerun()
 
 
 def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: int = 0, every: bool = False) -> None:
     """The body of the dialog that asks before memories go."""
-    st.text(words.count("Delete this memory for good?", "Delete all {n} memories for good?", len(chosen)))
+    st.text(f"{words.count('1 memory', '{n} memories', len(chosen))}. {words(FOR_GOOD)}")
     if len(chosen) == 1:
         st.text(chosen[0].question[:200])
     if hidden:
@@ -185,23 +179,21 @@ def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: i
             words.count("1 is hidden by the filters.", "{n} are hidden by the filters.", hidden),
             icon=":material/warning:",
         )
-    act = partial(forget, engine, chosen, every)
+    act = partial(forget, engine, chosen, every, words)
     answer_buttons(words("Delete"), words("Keep"), act, key="memory_delete", icon=":material/delete:")
 
 
-def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
+def forget(engine: Engine, chosen: Sequence[Memory], every: bool, words: Words) -> None:
     """Delete what was confirmed; one that is gone already counts as a fault that is said."""
 
     def delete() -> None:
         if every:
-            deleted = engine.forget_every_memory()
-        else:
-            for item in chosen:
-                engine.forget_memory(item.id)
-            deleted = len(chosen)
-        note_deleted("memory", deleted)
+            engine.forget_every_memory()
+            return
+        for item in chosen:
+            engine.forget_memory(item.id)
 
-    run_action("memory", delete)
+    attempt(delete, words("Deleted."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +219,7 @@ class MemoryFigures:
 
 def view(found: MemoryFigures, words: Words, *, key: str) -> None:
     """Draw the four figures."""
-    newest = words.count("in the newest run", "in the newest {n} runs", found.runs) if found.runs else ""
+    newest = words.count("1 run", "{n} runs", found.runs)
     look = "accent" if found.changed else ""
     parts = (
         figure(words(NC_("memory", "Passed")), str(found.passed)),
@@ -276,14 +268,14 @@ def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
         )
         for item in memories
     )
-    return table_csv([words(text) for text in _CSV], rows)
+    return table_csv([words.known(text) for text in _CSV], rows)
 
 
 def _card(item: Memory, recalled: int, words: Words) -> Node:
     state: Kind = "passed" if item.passed else "failed"
     look, sign = ("pass", "✓") if item.passed else ("warn", "✗")
     mark = chip(look, f"{sign} {words(_KINDS[state])}")
-    question = node("strong", "question", item.question.strip() or words("(unreadable question)"))
+    question = node("strong", "question", item.question.strip() or "–")
     delete = node(
         "button",
         "button quiet",
@@ -292,7 +284,7 @@ def _card(item: Memory, recalled: int, words: Words) -> Node:
         aria_label=f"{words('Delete')}: {beginning(item.question, 80)}",
     )
     head = node("div", "top", node("div", "grow", mark, " ", question), delete)
-    answer = item.claim or beginning(item.answer, _BEGINNING) or words("(no text)")
+    answer = item.claim or beginning(item.answer, _BEGINNING) or "–"
     parts = [head, node("p", "beginning", answer), *_whole(item, answer, words), _facts(item, recalled, words)]
     return node("section", f"card memory {state}", *parts)
 
@@ -306,7 +298,7 @@ def _whole(item: Memory, shown: str, words: Words) -> list[Node]:
 
 
 def _facts(item: Memory, recalled: int, words: Words) -> Node:
-    run = node("a", "", words("run {run}", run=item.run_id[:8]), href=run_address(item.run_id, words))
+    run = node("a", "", f"{words('Run')} {item.run_id[:8]}", href=run_address(item.run_id, words))
     facts: list[Node] = [
         node("span", "", item.collection),
         node("span", "num", utc(item.kept_at)),

@@ -149,7 +149,7 @@ def _searched(record: RunRecord, info: CollectionInfo) -> bool:
 
 def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> PassageMap | None:
     def read() -> PassageMap:
-        with st.spinner(words("Reading vectors…"), show_time=False):
+        with st.spinner(words("Map"), show_time=False):
             return engine.library.passage_map(info.name, query, _MOST)
 
     try:
@@ -299,8 +299,8 @@ def map_figure(
     )
     shares = [share_text(share) for share in drawn.explained]
     axis = {"showticklabels": False, "zeroline": False, "showgrid": True, "gridcolor": line, "ticks": ""}
-    figure.update_xaxes(title=words("First component · {share}", share=shares[0]), **axis)
-    figure.update_yaxes(title=words("Second component · {share}", share=shares[1]), **axis)
+    figure.update_xaxes(title=f"PC1 · {shares[0]}", **axis)
+    figure.update_yaxes(title=f"PC2 · {shares[1]}", **axis)
     return figure
 
 
@@ -313,7 +313,7 @@ def counts_text(drawn: PassageMap, words: Words) -> str:
     """Describe how many of the passages the map shows."""
     shown = len(drawn.points)
     if shown < drawn.total:
-        return words("{n} of {total} passages, sampled", n=f"{shown:,}", total=f"{drawn.total:,}")
+        return f"{words('Passages')} {shown:,}/{drawn.total:,}"
     return words.count("1 passage", "{n} passages", shown)
 
 

@@ -181,24 +181,23 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     """Draw files, passages, tokens and time as figures."""
     used = [item for item in preview.sources if not item.same_as]
     tokens = sum(sum(item.tokens) for item in used)
-    mean = tokens // preview.passages if preview.passages else 0
     unusable = [fault for _, fault in preview.failed if not counts_left_out(fault)]
     files = len(preview.sources) + len(unusable)
     time = "–"
     if used:
         span = span_text(preview.seconds) if preview.seconds is not None else words("unknown")
-        time = span if preview.measured or preview.seconds is None else words("about {span}", span=span)
+        time = span if preview.measured or preview.seconds is None else f"≈ {span}"
     figures = [
-        figure(words("Files"), count_text(len(used)), words("of {n}", n=count_text(files))),
+        figure(words("Files"), f"{count_text(len(used))}/{count_text(files)}"),
         figure(words("Passages"), count_text(preview.passages)),
-        figure(words("Tokens"), count_text(tokens), words("{mean} a passage", mean=mean)),
+        figure(words("Tokens"), count_text(tokens)),
         figure(words("Time"), time),
     ]
     partly = sum(bool(item.account.left_out) for item in used)
     if partly:
         figures.append(figure(words("Read in part"), count_text(partly), look="warn"))
     if unusable:
-        figures.append(figure(words("Unusable"), count_text(len(unusable)), look="warn"))
+        figures.append(figure(words("unusable"), count_text(len(unusable)), look="warn"))
     draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
 
 
@@ -242,8 +241,6 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
     if len(source.account.notes) > NOTED:
         told[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(told) - NOTED - 1))]
     said = words("same as {same}, skipped", same=source.same_as) if source.same_as else words(_STATE[item.state])
-    if source.recorded:
-        said = words("already there, now recorded")
     state = chip(look, f"{sign} {said}")
     return node(
         "div",
@@ -295,13 +292,11 @@ def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, 
     """Draw the passages of a file, a page at a time, with their sizes against target and most."""
     passages = source.passages
     if not passages:
-        st.caption(words("No passages in this file."))
+        st.caption(" · ".join(_size(source, words)))
         return
     pairs = list(zip((None, *passages), passages, strict=False))
     shared = [overlap(before, passage) for before, passage in pairs]
     head = _size(source, words)
-    if shared_by := sum(length > 0 for length in shared):
-        head.append(words.count("1 overlaps", "{n} overlap", shared_by))
     heading = node("strong", "", source.name)
     # Of a few passages the bars would look like a stray mark.
     row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
@@ -327,12 +322,7 @@ def _sizes(tokens: Sequence[int], chunks: ChunkOptions) -> Node:
 def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions, words: Words) -> Node:
     share = min(1.0, tokens / chunks.most_tokens)
     target = min(1.0, chunks.target_tokens / chunks.most_tokens)
-    told = words(
-        "{tokens} tokens: target {target}, maximum {most}",
-        tokens=tokens,
-        target=chunks.target_tokens,
-        most=chunks.most_tokens,
-    )
+    told = words("{tokens} tokens", tokens=f"{tokens} / {chunks.target_tokens} / {chunks.most_tokens}")
     rail = node(
         "span",
         "rail",

@@ -54,7 +54,7 @@ def effect_of(record: RunRecord) -> Effect:
 
 def _line(record: RunRecord, words: Words) -> Node:
     effect = effect_of(record)
-    question = beginning(record.question, 160) or words("(unreadable question)")
+    question = beginning(record.question, 160) or "–"
     asked = node("a", "asked", question, href=run_address(record.id, words))
     look, name = EFFECTS[effect]
     said = [chip(look, words(name))]

@@ -38,8 +38,8 @@ _CSV = (
     N_("Passage"),
     N_("Similarity"),
     N_("Cosine"),
-    NC_("knowledge", "Rank by meaning"),
-    NC_("knowledge", "Rank by words"),
+    N_("Meaning"),
+    N_("Words"),
     "BM25",
     N_("Text"),
 )
@@ -81,8 +81,7 @@ def _by_meaning() -> None:
 
 
 def _query(words: Words) -> str:
-    placeholder = words("A question or a few words")
-    return typed("kb_query", words("Search the passages"), _LONGEST, placeholder=placeholder)
+    return typed("kb_query", words(NC_("knowledge", "Search")), _LONGEST)
 
 
 def _method(info: CollectionInfo, words: Words) -> SearchMethod:
@@ -201,8 +200,8 @@ def _ranks(item: FoundPassage, method: SearchMethod, words: Words) -> list[Node]
         return []
     chips = []
     if method == "fused":
-        chips.append(_rank(words("meaning"), item.vector_rank))
-    chips.append(_rank(words("words"), item.text_rank))
+        chips.append(_rank(words("Meaning"), item.vector_rank))
+    chips.append(_rank(words("Words"), item.text_rank))
     if item.text_score is not None:
         chips.append(chip("grey", f"BM25 {item.text_score:.2f}"))
     return chips

@@ -24,7 +24,7 @@ from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from pages.parts.common.actions import answer_buttons, clear, next_step
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
-from pages.parts.knowledge.state import add_files_step, attempt, go_to
+from pages.parts.knowledge.state import FOR_GOOD, add_files_step, attempt, go_to
 
 _A_PAGE = 20
 _OPENED = "kb_source"
@@ -63,12 +63,12 @@ def panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         return
     bar = st.container(horizontal=True, vertical_alignment="bottom", key="kb_sources_bar")
     with bar:
-        text = narrowing(words("Sources"), key="kb_filter", placeholder=words("Name or title"))
+        text = narrowing(words("Sources"), key="kb_filter", placeholder="")
         shown = matching_sources(sources, text)
         st.caption(" · ".join(_counts(shown, len(sources), words)), width="content")
     if not shown:
         label, clearing = words("Clear the filter"), clear("kb_filter")
-        next_step(words("No source matches."), label, "filter_alt_off", key="kb_clear_filter", does=clearing)
+        next_step(words("Nothing matches."), label, "filter_alt_off", key="kb_clear_filter", does=clearing)
         return
     some = page_of(shown, _A_PAGE, key="kb_sources_page")
     opened = _opened(info, sources)
@@ -80,7 +80,7 @@ def panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         st.rerun()
     if event.selected and not fixed:
         chosen = [item for item in some if item.source in event.selected]
-        label = words.count("Delete 1 source", "Delete {n} sources", len(chosen))
+        label = f"{words('Delete')} ({len(chosen)})"
         if bar.button(label, icon=":material/delete:", key="kb_delete_some"):
             st.dialog(words("Delete"))(_confirm)(engine, info.name, chosen, words)
             return
@@ -116,13 +116,12 @@ def _close() -> None:
 
 def _counts(shown: Sequence[SourceInfo], every: int, words: Words) -> Iterator[str]:
     """Yield how many sources are shown, and how many of them were not read in full or without a record."""
-    part = words("{n} of {all} sources", n=len(shown), all=every)
-    yield part if len(shown) < every else words.count("1 source", "{n} sources", every)
+    yield f"{len(shown)}/{every}" if len(shown) < every else words.count("1 source", "{n} sources", every)
     accounts = [item.account for item in shown]
     if partly := sum(account is not None and bool(account.left_out) for account in accounts):
-        yield words.count("1 read in part", "{n} read in part", partly)
+        yield f"{words('Read in part')} {partly}"
     if unknown := accounts.count(None):
-        yield words.count("1 without a reading record", "{n} without a reading record", unknown)
+        yield f"{words('No reading record')} {unknown}"
 
 
 def _opened(info: CollectionInfo, sources: Sequence[SourceInfo]) -> SourceInfo | None:
@@ -143,9 +142,7 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
             _confirm(engine, info.name, [source], words)
         else:
             icon = ":material/delete:"
-            st.button(
-                words("Delete this source"), icon=icon, key="kb_delete", on_click=_ask_about, args=(source.source,)
-            )
+            st.button(words("Delete"), icon=icon, key="kb_delete", on_click=_ask_about, args=(source.source,))
     asked = (info.name, source.source, source.content_hash, source.added_at, source.passages)
     passages = cached_in_session("kb_passages_of", asked, lambda: engine.passages(info.name, source.source))
     _passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}")
@@ -153,11 +150,10 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
 
 def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words: Words) -> None:
     """The body of the dialog that asks before sources go."""
-    passages = words.count("1 passage", "{n} passages", sum(item.passages for item in chosen))
     st.text("\n".join(item.source for item in chosen[:10]))
     if len(chosen) > 10:
         st.caption(words("… and {n} more", n=len(chosen) - 10))
-    st.text(words("Delete for good, with {passages}? Records of runs keep what they saw.", passages=passages))
+    st.text(words(FOR_GOOD))
     delete = partial(_delete, engine, collection, chosen, words)
     answer_buttons(words("Delete"), words("Keep"), delete, key="kb_delete", keep=_keep, icon=":material/delete:")
 
@@ -169,7 +165,7 @@ def _delete(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words
         for item in chosen:
             engine.delete_source(collection, item.source)
 
-    attempt(work, words.count("Deleted 1 source.", "Deleted {n} sources.", len(chosen)))
+    attempt(work, words("Deleted."))
     _close()
 
 
@@ -195,11 +191,10 @@ def view(
             "words": {
                 "source": words("Source"),
                 "kind": words("Kind"),
-                "kind_help": words("The quality-control workflow searches each kind apart."),
                 "passages": words(NC_("knowledge", "Passages")),
-                "added": words("Added"),
+                "added": words("Created"),
                 "select": words("Select"),
-                "select_all": words("Select all shown"),
+                "select_all": words("Select"),
                 "open": words("Show passages"),
             },
         },
@@ -263,7 +258,7 @@ def _missing(account: Account | None, words: Words) -> str:
 
 def _passage(item: StoredPassage, words: Words) -> Node:
     section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
-    number = node("span", "muted small", words("Passage {n}", n=item.ordinal))
+    number = node("span", "muted small", f"#{item.ordinal}")
     head = node("div", "head", number, *section, node("span", "muted small num", lines_text(item, words)))
     return node("section", "card", head, node("p", "own-text", item.text))
 

@@ -32,6 +32,7 @@ VIEW_NAMES: dict[View, str] = {
 }
 
 NO_COLLECTION = N_("No collection yet. Add files to make one.")
+FOR_GOOD = N_("Delete for good? Records of runs keep what they saw.")
 _NEEDED: Mapping[View, Role] = {"add": "editor"}
 """The roles that views need which do nothing but change something."""
 _CHOSEN = "kb_collection"

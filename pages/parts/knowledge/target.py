@@ -57,7 +57,7 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
         info = by_name[str(chosen)]
         model = model_name(info.embedding_model, words)
         quiet(
-            words("Embedded with {model}", model=model),
+            f"{words('Embedding model')}: {model}",
             words,
             key="kb_model_existing",
         )
@@ -92,7 +92,6 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
         words("Description"),
         key="kb_description",
         max_chars=500,
-        placeholder=words("What it holds"),
         persist_state="session",
     )
     model = _model_choice(engine, words)
@@ -121,7 +120,6 @@ def _model_choice(engine: Engine, words: Words) -> str:
         list(models),
         format_func=lambda name: model_option(models[name], words) if name in models else name,
         key="kb_model",
-        help=words("Fixed for the collection; Re-embed changes it later."),
         persist_state="session",
     )
     item = models[str(chosen)]
@@ -145,9 +143,18 @@ def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
 def _prefixes(words: Words) -> tuple[str | None, str | None]:
     """Prefixes where the model lets them be chosen; left empty, those known for the model."""
     with st.expander(words("Prefixes")):
-        st.caption(words("Empty: those known for the model."))
-        query = st.text_input(words("Before a query"), key="kb_query_prefix", max_chars=500, persist_state="session")
+        query = st.text_input(
+            words("Before a query"),
+            key="kb_query_prefix",
+            placeholder=words("default"),
+            max_chars=500,
+            persist_state="session",
+        )
         passage = st.text_input(
-            words("Before a passage"), key="kb_passage_prefix", max_chars=500, persist_state="session"
+            words("Before a passage"),
+            key="kb_passage_prefix",
+            placeholder=words("default"),
+            max_chars=500,
+            persist_state="session",
         )
     return query or None, passage or None

@@ -17,7 +17,7 @@ from pages.parts.common.actions import next_step
 from pages.parts.common.rights import may
 
 _A_PAGE = 20
-_WHY = {"refused": N_("refused"), "forced": N_("answered below the bar"), "unhelpful": N_("judged unhelpful")}
+_WHY = {"refused": N_("Refused"), "forced": N_("Answered below the bar"), "unhelpful": N_("judged unhelpful")}
 
 
 def panel(engine: Engine, words: Words) -> None:

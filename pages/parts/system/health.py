@@ -20,7 +20,7 @@ from components.common.run_settings import roles_of, workflow_chosen
 from components.system.draw import draw_system, fault_nodes
 from engine.api.process import get_engine
 from engine.engine import Engine
-from engine.messages import N_, NN_
+from engine.messages import N_, NC_
 from engine.model.config import BUILTIN, ROLES, RoleModel, RoleModels, RoleName
 from engine.model.system import Health, PartHealth, PartName
 from engine.plugins import plugins
@@ -43,13 +43,7 @@ _PART_NAMES = {
     "web_search": N_("Web search"),
     "reader": N_("Document reader"),
     "plugin": N_("Plug-ins"),
-    "faults": N_("Errors"),
-}
-
-_NEEDED = {
-    "embedding_model": N_("needed by new collections"),
-    "collection": N_("needed by a collection"),
-    "setting": N_("named in WORKBENCH_OLLAMA_URL"),
+    "faults": N_("Errors since the start"),
 }
 
 _KIND = {"embedded": N_("embedded Milvus Lite"), "server": N_("Milvus server"), "graph_file": "SQLite"}
@@ -58,11 +52,6 @@ _STATE = {
     "warning": N_("needs a look"),
     "down": N_("not working"),
     "off": N_("not set up"),
-}
-_VERDICT = {
-    "ok": N_("Everything in use works."),
-    "warning": N_("Works, but needs a look: {names}"),
-    "down": N_("Not working: {names}"),
 }
 _SEARXNG = "WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080"
 _OLLAMA = "ollama:"
@@ -78,18 +67,19 @@ _PLAIN = ("path", "address", "package", "variable", "model")
 """Facts that are shown as they are."""
 _SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("{n} passages at once")}
 _COUNTED = {
-    "collections": NN_("1 collection", "{n} collections"),
-    "sources": NN_("1 source", "{n} sources"),
-    "read_in_part": NN_("1 source read in part", "{n} sources read in part"),
-    "not_recorded": NN_("1 source without a reading record", "{n} sources without a reading record"),
-    "passages": NN_("1 passage", "{n} passages"),
-    "graphs": NN_("1 graph", "{n} graphs"),
-    "runs": NN_("1 run", "{n} runs"),
-    "models": NN_("1 model", "{n} models"),
+    "collections": N_("Collections"),
+    "sources": N_("Sources"),
+    "read_in_part": N_("Read in part"),
+    "not_recorded": N_("No reading record"),
+    "passages": N_("Passages"),
+    "graphs": N_("Knowledge graphs"),
+    "runs": N_("Runs"),
+    "models": N_("Models"),
+    "chat": N_("chat"),
+    "embedding": NC_("system", "embedding"),
 }
 _ONLY_SOME = ("read_in_part", "not_recorded")
 """Counts that are said where there are any."""
-_USES = {"chat": N_("{n} chat"), "embedding": N_("{n} embed")}
 MODELS = "models"
 """The action of the button that leads to the models."""
 Parts = tuple[PartHealth, ...]
@@ -141,7 +131,10 @@ def verdict(parts: Sequence[PartHealth], words: Words) -> str:
     """One line for all parts."""
     whole = worst(parts)
     named = [part_title(item, words) for item in parts if item.health == whole]
-    return words(_VERDICT[whole], names=words(", ").join(named))
+    if whole == "ok":
+        return words("Everything in use works.")
+    state = words(_STATE[whole])
+    return f"{state[:1].upper()}{state[1:]}: {words(', ').join(named)}"
 
 
 def view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
@@ -159,10 +152,9 @@ def view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "")
 
 
 def part_title(item: PartHealth, words: Words) -> str:
-    if item.part == "provider" and item.name:
-        return words("Provider {name}", name=item.name)
-    if item.part == "plugin" and item.name:
-        return words("Plug-in {name}", name=words(item.name))
+    if item.part in ("provider", "plugin") and item.name:
+        kind = N_("Provider") if item.part == "provider" else N_("Plug-in")
+        return f"{words(kind)} {words.known(item.name)}"
     return words(_PART_NAMES[item.part], name=item.name) if item.name else words(_PART_NAMES[item.part])
 
 
@@ -172,21 +164,20 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     if item.part == "reader":
         formats = words("{n} kinds of files", n=len(detail.get("formats", "").split()))
         others = [f"{name} {value}".strip() for name, value in detail.items() if name not in ("formats", "idle")]
-        return [formats, words("{n} readers waiting", n=detail.get("idle", "0")), *others]
+        return [formats, *others]
     if item.part == "plugin":
         return [words(", ").join(words(title) for title in detail.get("installed", "").split(", ") if title)]
     if item.part == "faults":
-        return [words("{n} since the start", n=detail.get("count", "0"))]
+        return [detail.get("count", "0")]
     found = [_kind(detail, words)] if "kind" in detail else []
     found += [_model(detail["model"], words)] if "model" in detail else []
     found += [detail[name] for name in _PLAIN if name != "model" and detail.get(name)]
     found += [words(text, n=detail[name]) for name, text in _SIZES.items() if name in detail]
     found += [
-        words.count(*text, int(detail[name]), n=count_text(int(detail[name])))
+        f"{words(text)} {count_text(int(detail[name]))}"
         for name, text in _COUNTED.items()
         if name in detail and (detail[name] != "0" or name not in _ONLY_SOME)
     ]
-    found += [words(text, n=detail[name]) for name, text in _USES.items() if name in detail]
     return [text for text in (*found, *_measures(item, words)) if text]
 
 
@@ -201,25 +192,25 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
         free, total = size_text(int(detail["free"])), size_text(int(detail.get("total", "0")))
         found.append(words("{free} of {total} free", free=free, total=total))
     if detail.get("database"):
-        found.append(words("database {name}", name=detail["database"]))
+        found.append(detail["database"])
     if "opened_in_s" in detail:
         found.append(words("opened in {time}", time=span_text(float(detail["opened_in_s"]))))
     if "fallback" in detail:
         found.append(words("using {model} instead", model=detail["fallback"]))
     if detail.get("state") == "opening":
         found.append(words("opening"))
+    needed = {"setting": "WORKBENCH_OLLAMA_URL", "": ""}.get(detail.get("needed_by", ""), words("Collections"))
     if detail.get("roles"):
-        names = words(", ").join(words(ROLES[role]) for role in detail["roles"].split(","))
-        found.append(words("needed by: {roles}", roles=names))
-    elif detail.get("needed_by"):
-        found.append(words(_NEEDED[detail["needed_by"]]))
+        needed = words(", ").join(words(ROLES[role]) for role in detail["roles"].split(","))
+    if needed:
+        found.append(words("needed by: {roles}", roles=needed))
     return found
 
 
 def _kind(detail: Mapping[str, str], words: Words) -> str:
     kind = detail["kind"]
     title = next((words(plugin.title) for plugin in plugins() if plugin.name == kind), kind)
-    name = words.known(_KIND[kind]) if kind in _KIND else words("{name} server", name=title)
+    name = words.known(_KIND[kind]) if kind in _KIND else title
     return f"{name} {detail.get('version', '')}".rstrip()
 
 

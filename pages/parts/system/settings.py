@@ -44,7 +44,7 @@ def view(settings: Sequence[SettingValue], words: Words, *, key: str) -> None:
         draw_system((table("sheet settings", [words(title) for title in _HEAD], rows),), words, key=key)
     elif text:
         label = words("Clear the filter")
-        next_step(words("No setting matches."), label, "filter_alt_off", key=f"{key}_clear", does=clear(f"{key}_q"))
+        next_step(words("Nothing matches."), label, "filter_alt_off", key=f"{key}_clear", does=clear(f"{key}_q"))
     else:
         st.info(words("Every setting has its default."))
     with st.expander(words("How to change one"), icon=":material/edit:"):
