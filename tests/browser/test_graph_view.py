@@ -46,7 +46,7 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
     expect(picture.locator(".dot").first).not_to_have_attribute("d", before or "")
 
     page.get_by_text("As a list").click()
-    expect(page.get_by_role("list", name="Entities with their relationships")).to_contain_text("→")
+    expect(page.get_by_role("list", name="Entities", exact=True)).to_contain_text("→")
 
     detail.get_by_role("button", name="Close").click()
     detail.get_by_role("button", name="Insulin").first.click()
