@@ -79,7 +79,7 @@ def _openings(browser: Browser, app: App, runs: list[str]) -> Iterator[Callable[
     page.wait_for_selector(IDLE)
 
     def bench() -> None:
-        page.get_by_role("tab", name="Grader bench").click()
+        page.get_by_role("tab", name="Grader").click()
         page.locator("svg.marks", has_text=_DIAGRAM).wait_for()
 
     yield bench

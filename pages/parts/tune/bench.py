@@ -69,7 +69,7 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     )
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     only = left.toggle(
-        words("Only what somebody labelled"),
+        words("Only labelled passages"),
         help=words("Data sets seldom name every right passage. Off: what is not named counts as not relevant."),
         key="bench_only",
     )

@@ -122,7 +122,8 @@ def _try(found: Recommendation, config: RunConfig, words: Words) -> None:
     if found.choice == "too_poor" or found.config == config:
         return
     moves = words("Moves the sliders there; calls no model.")
-    if st.button(words("Try"), key="tune_try", type="primary" if found.better else "secondary", help=moves):
+    label = words("Back to baseline") if found.choice == "baseline_stays" else words("Try")
+    if st.button(label, key="tune_try", type="primary" if found.better else "secondary", help=moves):
         want_settings(found.config)
         st.rerun()
 
