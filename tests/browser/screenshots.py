@@ -1,8 +1,9 @@
-"""``python -m tests.browser.screenshots DIR``: the pictures of README, taken of a real app after real runs."""
+"""``python -m tests.browser.screenshots DIR``: README's pictures and animations, of a real app after real runs."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlencode
 
+from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 from engine.engine import Engine
@@ -23,6 +25,7 @@ from tests.browser.server import App, started_app
 from tests.support.office_files import docx, pptx, scanned_pdf, xlsx
 
 MOST_BYTES = 300_000
+MOST_OF_FILM = 2_000_000
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _PATIENCE_MS = 60_000
 _GATHERING_S = 600.0
@@ -175,6 +178,11 @@ PICTURES = (
     Picture("memory", "en", "light", 1280, 800, "/knowledge", settings=(("view", "memory"),)),
 )
 
+_FRAME_MS = 60
+_SHOWN_MS = 170
+_FIRST_MS = 900
+_LAST_MS = 3500
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.browser.screenshots", description="Take README's pictures.")
@@ -191,12 +199,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             app.wait_until_served()
             app.wait_until_ready()
             for picture in PICTURES:
-                path = folder / f"{picture.name}.png"
-                path.write_bytes(taken(browser, app, picture, runs))
-                print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-                if path.stat().st_size > MOST_BYTES:
-                    print(f"{path} is larger than {MOST_BYTES / 1000:.0f} kB.", file=sys.stderr)
+                _write(folder / f"{picture.name}.png", taken(browser, app, picture, runs), MOST_BYTES)
+            for language in ("en", "zh"):
+                _write(folder / f"replay-{language}.webp", animated(replayed(browser, app.url, language)), MOST_OF_FILM)
     return 0
+
+
+def _write(path: Path, content: bytes, most: int) -> None:
+    path.write_bytes(content)
+    print(f"{path}: {len(content) / 1000:.0f} kB")
+    if len(content) > most:
+        print(f"{path} is larger than {most / 1000:.0f} kB.", file=sys.stderr)
 
 
 def prepared(folder: Path) -> dict[str, str]:
@@ -240,6 +253,38 @@ def taken(browser: Browser, app: App, picture: Picture, runs: Mapping[str, str])
         return page.screenshot(animations="disabled")
     finally:
         context.close()
+
+
+def replayed(browser: Browser, home: str, language: str) -> list[bytes]:
+    """Frames of a question that a rewrite rescues, replayed on Ask; the page's clock stands while each is taken."""
+    context = browser.new_context(viewport={"width": 1360, "height": 800}, color_scheme="light")
+    try:
+        page = context.new_page()
+        page.set_default_timeout(_PATIENCE_MS)
+        page.clock.install()
+        page.goto(f"{home}/?run=demo-rescue-{language}&lang={language}")
+        settle(page)
+        page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+        page.locator(".live .again").click()
+        page.mouse.move(0, 0)
+        frames = []
+        page.clock.run_for(_FRAME_MS)
+        while page.locator(".live.replaying").count():
+            frames.append(page.screenshot(animations="disabled"))
+            page.clock.run_for(_FRAME_MS)
+        return [*frames, page.screenshot(animations="disabled")]
+    finally:
+        context.close()
+
+
+def animated(frames: Sequence[bytes]) -> bytes:
+    """Frames as an animated WebP that begins again; those that are like the one before are left out."""
+    kept = [frame for before, frame in zip((b"", *frames), frames, strict=False) if frame != before]
+    first, *others = (Image.open(io.BytesIO(frame)).convert("RGB") for frame in kept)
+    durations = [_FIRST_MS, *[_SHOWN_MS] * (len(others) - 1), _LAST_MS]
+    film = io.BytesIO()
+    first.save(film, "WEBP", save_all=True, append_images=others, duration=durations, loop=0, quality=80, method=4)
+    return film.getvalue()
 
 
 def settle(page: Page) -> None:
