@@ -72,7 +72,7 @@ function showStep(life) {
 function paintStep(life, visits = visitsOf(life)) {
   const now = visits[life.replay.step];
   const after = (part) => Boolean(now.compareDocumentPosition(part) & Node.DOCUMENT_POSITION_FOLLOWING) && !now.contains(part);
-  for (const part of life.rows.querySelectorAll(".row > .name, .visit, .way, .to, .end")) part.classList.toggle("later", after(part));
+  for (const part of life.rows.querySelectorAll(".row, .visit, .way, .to, .end")) part.classList.toggle("later", after(part));
   for (const visit of visits) visit.classList.toggle("now", visit === now);
   const { verdicts = "" } = now.dataset;
   const given = [...verdicts.slice(0, life.replay.given)];

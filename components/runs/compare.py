@@ -8,7 +8,8 @@ from components.common.outcomes import REASONS, ended_text, reason_text, round_t
 from components.common.phrases import begun, duration_text, fault_text, inequality_text, moved_text, node_text
 from components.common.run_settings import setting_label, setting_text
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
-from components.runs.figures import Figure, calls_told, figures_of, measured, shared_measures
+from components.runs.figures import Figure, figures_of, measured, shared_measures
+from components.sentences.calls import calls_told
 from components.sentences.steps import passed_text
 from engine.flow import workflow
 from engine.messages import N_

@@ -11,6 +11,7 @@ from components.common.outcomes import end_mark, ended_text, outcome_text, reaso
 from components.common.phrases import duration_text, moved_text, node_text, probability_text
 from components.common.workflow_view import view_of
 from components.labels import GRADE_NAMES
+from components.sentences.calls import calls_told, steps_text
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import WorkflowName
@@ -81,11 +82,6 @@ def measured(record: RunRecord, measure: Measure) -> float | None:
     if measure == "similarity":
         return record.best_similarity
     return next(reversed(_values(record, measure)), None)
-
-
-def calls_told(record: RunRecord) -> int | None:
-    """Calls of chat models; None where an imported trace tells of none, as it need not have recorded them."""
-    return record.calls if record.origin is None or record.model_calls else None
 
 
 def _values(record: RunRecord, measure: Measure) -> list[float]:
@@ -210,7 +206,7 @@ def _calls(record: RunRecord, words: Words) -> Figure:
     if calls_told(record) is None:
         return Figure(words("Model calls"), "–", words("the trace tells of none"))
     count = counted(record.model_calls)
-    parts = [words.count("1 built-in step", "{n} built-in steps", count.steps)] if count.steps else []
+    parts = steps_text(record, words)
     if count.cached:
         parts.append(words("{n} from cache", n=count.cached))
     return Figure(words("Model calls"), str(count.done), " · ".join(parts))

@@ -11,9 +11,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.outcomes import run_badge
 from components.common.phrases import fault_text, node_text, section_text
-from components.runs.figures import calls_told
 from engine.messages import N_, NC_
-from engine.model.values import Passage, RunRecord, counted
+from engine.model.values import Passage, RunRecord
 from engine.replay.side_by_side import shared_time
 
 _ROWS = {
@@ -56,16 +55,6 @@ def at_node(record: RunRecord, words: Words) -> Node:
         return node("p", "muted small", words("about to begin"))
     named = node_text(at, record.workflow, words)
     return node("p", "muted small", words(NC_("side by side", "at {node}"), node=named))
-
-
-def calls_text(record: RunRecord, words: Words) -> str:
-    """Calls of models, and apart from them the steps of built-in roles."""
-    if calls_told(record) is None:
-        return "–"
-    count = counted(record.model_calls)
-    if not count.steps:
-        return str(count.done)
-    return f"{count.done} · {words.count('1 built-in step', '{n} built-in steps', count.steps)}"
 
 
 def number_grid(rows: Iterable[tuple[str, str, str]], words: Words) -> Node:

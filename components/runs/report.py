@@ -10,7 +10,6 @@ from html import escape
 
 from components.ask.attachments import attached_nodes
 from components.ask.diagnosis import next_text, title, why_text
-from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
 from components.common.i18n import Words
@@ -27,6 +26,7 @@ from components.picture.export import darkened, workflow_svg
 from components.runs.figures import figures_of
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
+from components.sentences.calls import calls_text
 from components.sentences.decisions import NO_DECISION, UNDECIDED, followed_text
 from components.sentences.steps import passed_text
 from engine.evaluation.values import RunAnswer
@@ -111,7 +111,7 @@ def report_html(
         note = node("p", "muted small", axes)
         sections.append(_folded(words("What-if map"), note, map_legend(drawn_map, words), grid))
     sections.append(_folded(words("Settings"), *_settings(record, words)))
-    sections.append(_folded(calls_name(record, words), *_calls(record, words)))
+    sections.append(_folded(calls_text(record, words), *_calls(record, words)))
     sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
     return _document(record, words, script(*sheets), "\n".join(sections))
 

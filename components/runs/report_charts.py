@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import unescape
 
-from components.ask.timeline import Span, spans
 from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.outcomes import end_mark, outcome_text
 from components.common.phrases import node_text
+from components.common.spans import Span, spans
 from components.labels import SPAN_NAMES
 from components.picture.drawing import fit
 from engine.model.values import AnswerNote, Outcome, RunRecord

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.model_calls import _note, calls_name
 from components.common.i18n import UiLanguage, words_for
 from components.common.phrases import duration_text
 from components.picture.facts import cost_of
 from components.runs.figures import figures_of
-from components.runs.lanes import calls_text
 from components.runs.report import report_html
+from components.sentences.calls import calls_text
 from engine.flow import compiled
 from engine.flow.graph import graph_of
 from engine.model.values import CallCount, ModelCall, RunRecord, counted
 from engine.replay.difference import difference
 from engine.samples.demos import demo_record
 from pages.parts.ask.path import counts_of
+from pages.parts.ask.trace import _note
 
 EN = words_for("en")
 STEPS = demo_record("demo-passes-en")
@@ -40,15 +40,12 @@ def test_a_step_of_a_built_in_role_is_no_call_even_where_it_was_taken_over() -> 
 @pytest.mark.parametrize(("chat", "steps"), [(0, 0), (3, 0), (0, 10), (3, 10)])
 def test_tile_tab_picture_lanes_report_and_comparison_agree(chat: int, steps: int) -> None:
     record = asked(chat=chat, cached=min(1, chat), steps=steps)
-    tile = figures_of(record, EN)[3]
-    assert tile.value == str(chat) == calls_text(record, EN).split(" · ")[0]
-    assert (f"{steps} built-in steps" in tile.note) == bool(steps) == ("built-in steps" in calls_text(record, EN))
-    name = calls_name(record, EN)
-    assert (
-        [int(part) for part in name.split() if part.isdigit()] == [chat, steps] if chat and steps else [chat or steps]
-    )
-    assert ("Calls" in name) == (chat > 0 or not steps)
-    assert name in report_html(record, graph_of(compiled(record.workflow)), EN)
+    tile, text = figures_of(record, EN)[3], calls_text(record, EN)
+    said = EN.count("1 model call", "{n} model calls", chat)
+    assert text == (f"{said} · {steps} steps" if steps else said)
+    assert (tile.value, f"{steps} steps" in tile.note) == (str(chat), bool(steps))
+    assert counts_of(record, EN)[0].startswith(text)
+    assert text in report_html(record, graph_of(compiled(record.workflow)), EN)
     assert (f"{chat} calls" in cost_of("grade", record, EN)) == bool(chat)
     assert record.to_dict()["calls"] == {"chat": chat, "cached": min(1, chat), "built_in": steps}
     found = difference(record, record).calls

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.ask.model_calls import call_row
-from components.ask.timeline import spans, timeline_figure
 from components.common.i18n import words_for
+from components.common.spans import spans
 from components.runs.figures import figures_of
 from components.sentences.decisions import followed_text
 from engine.model.values import Fault, RunRecord
+from pages.parts.ask.trace import call_row, timeline_figure
 from tests.components.sample_run import CONFIG, sample_record
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -25,7 +25,7 @@ def test_the_five_figures_of_a_finished_run() -> None:
         "Outcome": ("Answered", "after 1 rewrite · bar met"),
         "Pass rate": ("0.25 → 0.60", "▲ 0.35 · 3/5 · bar 0.60"),
         "Best similarity": ("0.71", "by round 0.52 → 0.71 · bar 0.30"),
-        "Model calls": ("2", "5 built-in steps"),
+        "Model calls": ("2", "5 steps"),
         "Time": ("1.7 s", "of 10 s"),
     }
 

@@ -11,12 +11,11 @@ from streamlit.testing.v1 import AppTest
 def drawn(language: str, opened: str | None = None) -> AppTest:
     def page(language: str, opened: str | None) -> None:
         from components.ask.answer import answer_card
-        from components.ask.model_calls import model_calls
-        from components.ask.timeline import timeline
         from components.common.faults import fault_box
         from components.common.i18n import words_for
         from engine.model.values import Fault, PassageId
         from pages.parts.ask import passages, rewrites
+        from pages.parts.ask.trace import model_calls, timeline
         from tests.components.sample_run import sample_record
 
         words, record = words_for("zh" if language == "zh" else "en"), sample_record()
@@ -78,11 +77,10 @@ def test_empty_states_say_what_will_come() -> None:
         from dataclasses import replace
 
         from components.ask.answer import answer_card
-        from components.ask.model_calls import model_calls
-        from components.ask.timeline import timeline
         from components.common.i18n import words_for
         from engine.model.events import fold_all
         from pages.parts.ask import passages, rewrites
+        from pages.parts.ask.trace import model_calls, timeline
         from tests.components.sample_run import sample_events
 
         words, record = words_for("en"), fold_all(sample_events()[:1])

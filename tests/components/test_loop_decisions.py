@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from components.ask.timeline import spans
 from components.common.i18n import Words, words_for
 from components.common.outcomes import reason_text
 from components.common.phrases import inequality_text, node_text
+from components.common.spans import spans
 from components.common.workflow_view import view_of
 from components.runs.figures import figures_of
 from components.sentences.decisions import followed_text

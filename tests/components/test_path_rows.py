@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
@@ -13,7 +16,7 @@ from components.path.drawing import PRESS, path_of
 from components.path.rows import rows_of
 from components.picture.picture import STOPPED
 from engine.model.events import Event, fold_all
-from engine.model.values import Outcome, RunRecord
+from engine.model.values import Decision, NodeExecution, Outcome, RunRecord
 from engine.samples.demos import demo_record, demos
 from tests.components.loop_events import RUNS
 from tests.components.sample_run import sample_events
@@ -43,6 +46,25 @@ def test_every_visit_and_every_decision_stands_in_exactly_one_row(name: str) -> 
     stops = [stop for row in rows_of(record) for stop in row.stops]
     assert [stop.visit for stop in stops if stop.visit] == list(record.nodes)
     assert sorted(map(repr, (stop.decision for stop in stops if stop.decision))) == sorted(map(repr, record.decisions))
+
+
+ANY_WAY = st.lists(st.tuples(st.sampled_from(["retrieve", "grade", "rewrite", "generate", "x"]), st.booleans()))
+REASONS = st.sampled_from(["below_gate", "passed", "max_rewrites", "elsewhere"])
+
+
+@given(ANY_WAY, REASONS, st.integers(0, 3))
+def test_no_record_loses_a_visit_or_a_decision_whatever_way_it_went(
+    way: list[tuple[str, bool]], reason: Any, unvisited: int
+) -> None:
+    """Also of a plug-in's workflow, whose nodes and reasons are not known here, and of a trace without visits."""
+    nodes = tuple(NodeExecution(node, 0, 1, float(place), 1.0) for place, (node, _) in enumerate(way))
+    decided = [node for node, decides in way if decides] + ["grade"] * unvisited
+    decisions = tuple(Decision(place, "rewrite", reason, (), 0, 5, node) for place, node in enumerate(decided))
+    record = replace(RECORDS["demo-passes-en"], nodes=nodes, decisions=decisions)
+    stops = [stop for row in rows_of(record) for stop in row.stops]
+    assert [stop.visit for stop in stops if stop.visit] == list(nodes)
+    assert sorted(stop.decision.round for stop in stops if stop.decision) == list(range(len(decisions)))
+    assert len(path_of(record, EN)) == (min(5, len(rows_of(record))))
 
 
 @pytest.mark.parametrize("name", RECORDS)

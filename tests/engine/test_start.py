@@ -61,7 +61,7 @@ def test_pages_are_served_before_anything_large_is_loaded_and_no_other_package_i
         "serve()\n"
         f"import {modules}\n"
         f"at_the_start = [name for name in {('plotly.io', *LATER)!r} if name in sys.modules]\n"
-        "from components.ask.timeline import Span, timeline_figure\n"
+        "from components.common.spans import Span\nfrom pages.parts.ask.trace import timeline_figure\n"
         "from components.common.i18n import words_for\n"
         "figure = timeline_figure((Span('retrieve', 'Retrieve', 'visit', 0, 1, 0, 'a', 'b'),), words_for('en'))\n"
         "from streamlit.elements.lib.streamlit_plotly_theme import CATEGORY_0\n"

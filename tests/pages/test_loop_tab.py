@@ -29,9 +29,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first_and_every_tab_draws(engine: Eng
     app = opened(language="zh", run=record.id)
     assert labels(app)[0] == words(workflow(name).tab)
     said = {
-        "quality_loop": words(
-            "The setting “grade on” says which of the two numbers decides the route; the other one is shown to compare."
-        ),
+        "quality_loop": words("Weighted score"),
         "dual_loop": words("Long-term memory"),
         "answer_evaluation": words("Answer {n}", n=1),
         "graph_hybrid": words("Analysis"),

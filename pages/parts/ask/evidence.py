@@ -10,9 +10,7 @@ from typing import get_args
 
 import streamlit as st
 
-from components.ask.model_calls import calls_name, model_calls
 from components.ask.origin import origin_note
-from components.ask.timeline import timeline
 from components.ask.what_if_text import BROKEN
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -30,7 +28,7 @@ from engine.messages import N_
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
-from pages.parts.ask import answer, passages, path, rewrites, verdicts, what_if_map, why
+from pages.parts.ask import answer, passages, path, rewrites, trace, verdicts, what_if_map, why
 from pages.parts.common.rights import may
 
 _TAB_NAMES = {
@@ -206,7 +204,7 @@ def tabs(
     parts: dict[Tab, Callable[[], None]] = {
         "rewrites": lambda: rewrites.view(record, words, key="rewrites"),
         "map": lambda: what_if_map.panel(engine, record, found, words) if found is not None else None,
-        "trace": lambda: trace(record, narrowed, words),
+        "trace": lambda: trace.view(record, narrowed, words, key="trace"),
     }
     for name, content in parts.items():
         if name in by_name and by_name[name].open:
@@ -251,16 +249,6 @@ def _choose_tab(names: Mapping[Tab, str]) -> None:
     chosen = next((tab for tab, name in names.items() if _COUNT.sub("", name) == label), None)
     if chosen is not None:
         st.session_state["tab"] = chosen
-
-
-def trace(record: RunRecord, narrowed: RunRecord, words: Words) -> None:
-    """When each step ran, every call as it was sent and received, and what the run was made with."""
-    timeline(narrowed, words, key="timeline")
-    st.markdown(f"**{calls_name(record, words)}**")
-    model_calls(narrowed, words, key="calls")
-    st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
-    st.markdown(f"**{words('What this run was made with')}**")
-    st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
 
 
 def tab_of(name: str, record: RunRecord) -> Tab:

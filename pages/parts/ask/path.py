@@ -21,10 +21,11 @@ from components.path.drawing import path_of
 from components.picture.drawing import painted, shapes_of
 from components.picture.export import darkened, decision_path_dot, workflow_svg
 from components.picture.picture import picture_of
+from components.sentences.calls import calls_text
 from engine.engine import Engine
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_, NC_
-from engine.model.values import RunRecord, counted
+from engine.model.values import RunRecord
 
 KEY = "path"
 _FAST_MS = 2000
@@ -144,21 +145,14 @@ def counts_of(
 
     ``waiting``: calls of a live run that have not ended. What calls no model is a step.
     """
-    count = counted(record.model_calls, waiting)
-    parts = [words.count("1 model call", "{n} model calls", count.done)]
-    if record.origin is not None and not record.model_calls:
-        parts = [words("calls not recorded")]
-    if count.running:
-        parts = [words("{n} done, {running} running", n=count.done, running=count.running)]
-    if count.steps:
-        parts.append(words.count("1 step", "{n} steps", count.steps))
+    parts = [calls_text(record, words, waiting=waiting)]
     if not record.active:
         parts.append(duration_text(max(record.duration_ms, elapsed_ms)))
     limits = [words("at most {n} model calls", n=most_calls)] if most_calls else []
     if record.origin is None:
         limits.append(words("at most {budget}", budget=f"{record.config.budget_s:g} s"))
-    if count.cached:
-        limits.append(words("{n} from cache", n=count.cached))
+    if record.cached_calls:
+        limits.append(words("{n} from cache", n=record.cached_calls))
     return words(" · ").join(parts), words(" · ").join(limits)
 
 

@@ -17,13 +17,13 @@ from components.labels import choices_of
 from components.runs.lanes import (
     answer_part,
     at_node,
-    calls_text,
     notes_on,
     number_grid,
     outcome_chip,
     passage_cell,
     shared_table,
 )
+from components.sentences.calls import calls_text
 from components.workflows.mode_notes import notes_box
 from engine.api.process import get_engine
 from engine.engine import Engine

@@ -18,13 +18,13 @@ from components.common.url_state import base_path
 from components.runs.lanes import (
     answer_part,
     at_node,
-    calls_text,
     notes_on,
     number_grid,
     outcome_chip,
     passage_cell,
     shared_table,
 )
+from components.sentences.calls import calls_text
 from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.flow import workflow
