@@ -6,19 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from components.ask.admitted import lets_in
 from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.outcomes import end_text, outcome_text, reason_text, round_text
 from components.common.phrases import begun, duration_text, probability_text
 from components.common.run_settings import ALL_ROLES, differing, setting_of_config, setting_text
 from components.common.workflow_view import view_of
-from components.labels import name_of
+from components.labels import VARIED_SETTINGS, name_of
 from components.sentences.rounds import round_names
 from engine.messages import N_, NC_, NN_
-from engine.model.config import BUILTIN, ROLES, RoleName, RunConfig
+from engine.model.config import BUILTIN, ROLES, RoleName, RunConfig, number_of
 from engine.model.cost import Cost
 from engine.model.language import normalised_query
 from engine.model.values import COMPLETE, Outcome, Reason, Recall, RunRecord
+from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.values import Gap, WhatIf
 
 BROKEN: frozenset[Outcome | None] = frozenset({"failed", "interrupted"})
@@ -56,6 +58,14 @@ def value_text(name: str, value: Any, words: Words) -> str:
     if isinstance(value, float) and round(value, 2) != value:
         return f"{value:.4f}".rstrip("0")
     return setting_text(name, value, words)
+
+
+def range_text(name: str, band: tuple[float, float], words: Words) -> str:
+    """``0.21–0.40``: both ends as the panel shows them."""
+    limits = number_of(name)
+    ends = (int(end) if limits and limits.whole else end for end in band)
+    low, high = (value_text(name, end, words) for end in ends)
+    return low if low == high else words("{low}–{high}", low=low, high=high)
 
 
 def rich(text: str) -> list[Node | str]:
@@ -115,39 +125,40 @@ def stands_text(found: WhatIf, words: Words) -> str:
     return words("The recorded answer stands: {label}.", label=label)
 
 
-_REWRITER = N_("another rewriter would write a query of its own")
 _GAPS: Mapping[Gap, str] = MappingProxyType(
     {
-        "retrieval": N_("something else would be searched, and nothing recorded says what it finds"),
-        "web": N_("the web would be searched, and nothing recorded says what it finds"),
+        **dict.fromkeys(
+            ("retrieval", "web"), N_("something else would be searched, and nothing recorded says what it finds")
+        ),
+        **dict.fromkeys(("memory", "routing"), N_("the router would have other memories or strategies to choose from")),
         "rewrite": N_("the rewriter would see other verdicts or passages, so its query is not known"),
         "unmeasured": N_("the imported trace gives no scale for this threshold"),
         "time": N_("the time limit of {budget} s would fall elsewhere, and no record can turn back the clock"),
-        "memory": N_("the router would see other memories, and nothing recorded says what it chooses"),
         "answer": N_("the answer would be written from something else than the run did"),
-        "routing": N_("the router would have other strategies to choose from"),
         "evaluation": N_("the evaluator would see other passages, or might not fail"),
         "unrecorded": N_("the run ended before an answer was written and evaluated there"),
     }
 )
-_OTHER_ROLES: Mapping[Gap, tuple[RoleName, str]] = MappingProxyType(
+_ASKED: Mapping[Gap, RoleName] = MappingProxyType(
     {
-        "routing": ("router", N_("another router would choose what is searched")),
-        "evaluation": ("evaluator", N_("another evaluator would judge the recorded answer")),
-        "verdicts": ("grader", N_("another grader would judge, and it has judged none of these passages")),
-        "scores": ("reranker", N_("another reranker would score the passages")),
-        "rewrite": ("rewriter", _REWRITER),
+        "routing": "router",
+        "evaluation": "evaluator",
+        "verdicts": "grader",
+        "scores": "reranker",
+        "rewrite": "rewriter",
     }
 )
-"""By what is missing: the role that another model would play, and what it would do."""
+"""By what is missing the role that would tell it, where another model plays it."""
 
 
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """Explain where and why the path becomes unknown, for ``needs_calls``."""
     gap: Gap = found.gap or "unrecorded"
-    role, other = _OTHER_ROLES.get(gap, ("grader", ""))
-    if other and found.config.models.of(role) != record.config.models.of(role):
-        said = words(other)
+    role = _ASKED.get(gap)
+    if role is not None and found.config.models.of(role) != record.config.models.of(role):
+        said = words(
+            "another {role} would be asked, and nothing recorded says what it replies", role=words(ROLES[role])
+        )
     elif not found.steps:
         said = _gap_at_the_start(found, gap, record, words)
     else:
@@ -163,7 +174,7 @@ def _gap_at_the_start(found: WhatIf, gap: Gap, record: RunRecord, words: Words) 
     if gap == "memory" and record.recall is not None and _answered_before(record, record.recall):
         return words("memory answered this run, and what runs of this very question left would not be recalled")
     if gap in ("rewrite", "candidates", "verdicts", "scores", "unrecorded", "time"):
-        return words(_REWRITER if gap == "rewrite" else N_("the run ended before its first search"))
+        return words("the run ended before its first search")
     return words(_GAPS[gap])
 
 
@@ -288,6 +299,20 @@ def needed_text(found: WhatIf, words: Words) -> str:
     if low == high:
         return words("needs {calls}", calls=said)
     return words("needs {low}–{calls}", low=low, calls=said) if low else words("needs up to {calls}", calls=said)
+
+
+def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
+    """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``, and what it lets in."""
+    saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
+    ended = begun_small(outcome_text(boundary.outcome, words, boundary.answer_note), words)
+    parts = [ended, saved, lets_in(boundary.admits, words)]
+    return words(
+        "{name} {old} → {new}: {end}",
+        name=words(VARIED_SETTINGS[boundary.name]),
+        old=value_text(boundary.name, boundary.value_from, words),
+        new=value_text(boundary.name, boundary.value_to, words),
+        end=words(NC_("what-if", ", ")).join(part for part in parts if part),
+    )
 
 
 def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:

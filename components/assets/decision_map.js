@@ -10,10 +10,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const focused = root.getRootNode().activeElement;
   const within = focused && root.contains(focused) && focused.classList.contains("cell");
   root.replaceChildren(head(data, setTriggerValue));
-  if (!data.map) {
-    root.append(el("p", { class: "muted" }, [data.words.hint]));
-    return;
-  }
   const pick = (cell) => setTriggerValue("pick", { x: cell.x, y: cell.y, serial: Date.now() });
   const { grid, home } = gridOf(data.map, data.words, pick);
   root.append(side(data.map.up, "up"), grid, side(data.map.across, "across"), legend(data));

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from components.ask.admitted import admits_text
 from components.ask.diagnosis import title, why_text
-from components.ask.notes import boundary_text
 from components.ask.origin import explanation, note_texts, origin_text
-from components.ask.what_if_text import sentence_text
+from components.ask.what_if_text import boundary_text, sentence_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.outcomes import ended_text
 from components.common.phrases import decision_text, fault_text

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.ask.diagnosis import title, why_text
-from components.ask.notes import boundary_text, setting_of
+from components.ask.what_if_text import boundary_text
 from components.common.i18n import words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
@@ -19,6 +19,7 @@ from engine.replay.pinned import PinnedEffect
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 from pages.parts.ask.pinned_runs import effect_text
+from pages.parts.ask.what_if_details import setting_of
 from pages.parts.ask.what_if_map import SIGNS, coupling_text, look_of, map_data, map_view, pairs_for, tip_of
 
 EN, ZH = words_for("en"), words_for("zh")

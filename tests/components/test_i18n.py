@@ -7,7 +7,6 @@ from typing import get_args
 
 import pytest
 
-from components.ask.notes import gate_cost_text
 from components.common.i18n import English, words_for
 from components.common.outcomes import GATES, OUTCOMES, REASONS, outcome_text, reason_text
 from components.common.phrases import (
@@ -22,6 +21,7 @@ from engine.messages import NC_
 from engine.model.config import ROLES, RoleName
 from engine.model.values import QUANTITIES, AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict
 from engine.replay.gate_cost import GateCost
+from pages.parts.ask.why import gate_cost_text
 
 EN, ZH = words_for("en"), words_for("zh")
 
@@ -125,4 +125,4 @@ def test_probabilities_have_two_decimals() -> None:
 def test_chinese_sentences_follow_each_other_without_a_gap() -> None:
     cost = GateCost(round=0, relevant=2, rewrites=3, calls=0, built_in_calls=9, saved_ms=460.0)
     assert "。若" in gate_cost_text(cost, words_for("zh"))
-    assert ". The" in gate_cost_text(cost, words_for("en"))
+    assert ". A" in gate_cost_text(cost, words_for("en"))

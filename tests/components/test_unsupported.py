@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 
 from components.ask.answer import headline
-from components.ask.notes import smallest_change_nodes
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.outcomes import OUTCOMES, ended_text, outcome_text
@@ -32,7 +31,8 @@ from engine.samples.demos import demo_record
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from pages.parts.ask.pinned_runs import effect_nodes
 from pages.parts.ask.what_if import end_of, sign_of, tone_of
-from pages.parts.ask.what_if_map import detail_nodes, look_of, tip_of
+from pages.parts.ask.what_if_details import detail_nodes, smallest_change_nodes
+from pages.parts.ask.what_if_map import look_of, tip_of
 from tests.components.sample_run import sample_record
 
 EN, ZH = words_for("en"), words_for("zh")

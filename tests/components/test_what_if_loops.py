@@ -18,7 +18,7 @@ from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QualityOptions
 from pages.parts.ask.passages import counterfactual_notes
-from pages.parts.ask.what_if_map import detail_nodes
+from pages.parts.ask.what_if_details import detail_nodes
 from tests.engine.whatif.loops import LoopWorld, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")

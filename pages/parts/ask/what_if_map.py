@@ -1,39 +1,32 @@
-"""The tab What-if map: endings over two settings, and beside it the sentence, the smallest changes, stable ranges."""
+"""The tab What-if map: how the run would have ended over two settings; a cell moves the sliders there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import ceil, floor
 from typing import Literal
 
 import streamlit as st
 
-from components.ask.admitted import admits_text, rests_on_text
-from components.ask.notes import setting_of, smallest_change_nodes
-from components.ask.what_if_text import price_text, rich, sentence_text, value_text
+from components.ask.what_if_text import range_text, value_text
 from components.common.i18n import Words
 from components.common.inline import component, script
-from components.common.markup import Node, button, draw, node, nothing
+from components.common.markup import nothing
 from components.common.outcomes import end_text, round_text
 from components.common.panel import want_settings
-from components.common.phrases import place_text, probability_text
-from components.common.run_settings import differing, unread_by
-from components.labels import VARIED_SETTINGS, name_of
+from components.common.phrases import probability_text
+from components.labels import VARIED_SETTINGS
 from engine.engine import Engine
-from engine.evaluation.known_right import known_right
 from engine.messages import N_, NC_
 from engine.model.config import PARAMETERS, RunConfig, settings_of
-from engine.model.values import COMPLETE, Origin, Passage, PassageId, RunRecord
+from engine.model.values import Origin, RunRecord
 from engine.replay import WhatIf
 from engine.replay.decision_map import Cell, Coupling, DecisionMap, decision_map
 from engine.replay.grid import at_once
 from engine.replay.lines import numbers_of
 from engine.replay.settings import Column
-from engine.samples.demos import is_demo
-from pages.parts.ask.pinned_runs import effect_nodes, effect_on_pinned, pin, pin_button, pinned_ids
-from pages.parts.ask.what_if import StableRange, begin, replayed, stable_ranges, sweep_of, table_of
-from pages.parts.common.actions import run_action
+from pages.parts.ask import what_if_details
+from pages.parts.ask.what_if import replayed, table_of
 from pages.parts.common.judging_rest import judge_all
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session, is_cached
@@ -43,7 +36,6 @@ _LETTER = 0.016
 """Share of the width that a character of a label takes."""
 _LEAST_KNOWN = 0.3
 """Share of known cells below which a map would mostly be question marks."""
-_SHOWN_UNGRADED = 3
 PAIRS: tuple[tuple[Column, Column], ...] = (
     ("grade_pass_threshold", "similarity_threshold"),
     ("grade_pass_threshold", "top_k"),
@@ -76,128 +68,15 @@ _component = component(
 
 
 def panel(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> None:
-    """Draw the tab of a run that has ended, and do what was pressed."""
+    """Draw the tab of a run that has ended: the map, and its details beside it."""
     if not record.rounds or found.gap == "retrieval":
-        pressed = details(found, record, words, [], key="what_if_details")
-    else:
-        left, right = st.columns((0.58, 0.42), gap="medium")
-        with left:
-            _map(engine, record, found.config, words)
-        with right:
-            pressed = details(found, record, words, _beside(engine, record, found, words), key="what_if_details")
-    _act_on(engine, record, found, pressed)
-
-
-def _beside(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
-    """What stands beside the map: the smallest changes, stable ranges, and what becomes of the watch list."""
-    nodes: list[Node] = []
-    sweep = sweep_of(record, found.config) if found.path_known else None
-    if sweep is not None:
-        answerable = known_right(engine, record)[1]
-        nodes += smallest_change_nodes(sweep.smallest_changes(answerable=answerable), words, answerable=answerable)
-        ranges = stable_ranges(record, found.config)
-        nodes += stable_nodes({name: ranges[name] for name in ranges if name != unread_by(found.config)}, words)
-    nodes += effect_nodes(effect_on_pinned(engine, record.config, found.config, name="card"), words)
-    if not is_demo(record.id):
-        nodes.append(node("div", "actions", pin_button(record.id in pinned_ids(engine), words)))
-    return nodes
-
-
-def _act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None) -> None:
-    match pressed:
-        case "fork":
-            begin(lambda: engine.fork(record, found.config))
-        case "pin" | "unpin":
-            run_action("ask", lambda: pin(engine, record.id, pinned=pressed == "pin"))
-            st.rerun()
-        case str() if pressed.startswith("run:"):
-            st.session_state["run"] = pressed.removeprefix("run:")
-            st.rerun()
-        case str() if (wanted := setting_of(pressed)) is not None:
-            name, value = wanted
-            want_settings({name: float(value) if name in PARAMETERS else value})
-            st.rerun()
-        case str() if pressed.startswith("open:"):
-            st.session_state["cited_elsewhere"] = PassageId(pressed.removeprefix("open:"))
-            st.rerun()
-
-
-def details(found: WhatIf, record: RunRecord, words: Words, beside: Sequence[Node], *, key: str) -> str | None:
-    """Draw the sentence, what is missing and ``beside``; returns the action that was pressed.
-
-    ``fork``: go on from the record where it stops being known; ``open:ID``: show a passage; ``set:NAME:VALUE``.
-    """
-    return draw((node("section", "details", *detail_nodes(found, record, words), *beside),), words, key=key)
-
-
-def detail_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
-    """Build the sentence on the settings, what it rests on, and what is missing with its price."""
-    whole = record.outcome in COMPLETE and record.origin is None
-    if not differing(found.config, record.config) and (whole or found.path_known):
-        # What a finished run did under its own settings is its recording, no matter what a replay could tell.
-        refused = [item for item in found.admits if item.unaccepted]
-        return [node("p", "note", rests_on_text(refused, words))] if refused else []
-    parts = [node("p", "say", *rich(sentence_text(found, record, words)))]
-    if admits := admits_text(found.admits, words):
-        parts.append(node("p", "note", admits))
-    if found.gap == "verdicts" and found.config.models.grader == record.config.models.grader:
-        parts += _ungraded(found, words)
-    if found.state == "known" or found.gap == "retrieval":
-        return parts
-    first, worst = price_text(found.calls_needed.next, words), price_text(found.calls_needed.worst, words)
-    cost = words(
-        "Costs {next}." if first == worst else "Next step: {next}. At worst: {worst}.", next=first, worst=worst
-    )
-    parts.append(node("p", "muted small num", cost))
-    # What an imported run still needs is with the other program: it can be judged further, not run on.
-    if record.origin is None:
-        parts.append(node("div", "actions", button(_fork_label(found, words), "fork", "button primary")))
-    return parts
-
-
-def _fork_label(found: WhatIf, words: Words) -> str:
-    """Describe the first step when a run continues from its record."""
-    if found.state == "generation":
-        return words("Generate the answer")
-    return words("Grade the missing ones" if found.gap in ("verdicts", "candidates") else "Continue from there")
-
-
-def ungraded_passages(found: WhatIf) -> tuple[Passage, ...]:
-    """The kept passages of the last known round that no one judged."""
-    if not found.steps:
-        return ()
-    last = found.steps[-1]
-    wanted: frozenset[PassageId] = frozenset(last.ungraded)
-    return tuple(item.passage for item in last.round.candidates if item.passage.id in wanted)
-
-
-def _ungraded(found: WhatIf, words: Words) -> list[Node]:
-    passages = ungraded_passages(found)
-    if not passages:
-        return []
-    chips = [
-        button(place_text(item.source, item.section, words), f"open:{item.id}", "chip link")
-        for item in passages[:_SHOWN_UNGRADED]
-    ]
-    if len(passages) > _SHOWN_UNGRADED:
-        chips.append(node("span", "muted small", words("and {n} more", n=len(passages) - _SHOWN_UNGRADED)))
-    return [node("div", "chips", node("span", "muted small", words("No verdict:")), *chips)]
-
-
-def stable_nodes(ranges: Mapping[Column, StableRange], words: Words) -> list[Node]:
-    """List the values of each setting that lead to the same end."""
-    rows = [
-        node("li", "", f"{words(name_of(name))} ", node("span", "num", _range(name, _inside(name, item), words)))
-        for name, item in ranges.items()
-        if item.low < item.high
-    ]
-    return [node("p", "muted small", words("Same outcome within")), node("ul", "ranges", *rows)] if rows else []
-
-
-def _inside(name: Column, found: StableRange) -> tuple[float, float]:
-    """The range in steps of its slider: ends between two of them move inwards."""
-    step = PARAMETERS[name].step
-    return round(ceil(found.low / step - 1e-6) * step, 4), round(floor(found.high / step + 1e-6) * step, 4)
+        what_if_details.panel(engine, record, found, words)
+        return
+    left, right = st.columns((0.58, 0.42), gap="medium")
+    with left:
+        _map(engine, record, found.config, words)
+    with right:
+        what_if_details.panel(engine, record, found, words)
 
 
 def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> None:
@@ -295,7 +174,7 @@ def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words
     )
     return MapView(
         columns=tuple(_column(drawn.x, band, _steps(drawn.x, band) / total, words) for band in drawn.columns),
-        rows=tuple(Band(_range(drawn.y, band, words), _steps(drawn.y, band)) for band in drawn.rows),
+        rows=tuple(Band(range_text(drawn.y, band, words), _steps(drawn.y, band)) for band in drawn.rows),
         tiles=tuple(tiles),
         across=across,
         up=up,
@@ -334,9 +213,9 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
     return words(
         "{across} {x}, {up} {y}: {end}",
         across=words(VARIED_SETTINGS[drawn.x]),
-        x=_range(drawn.x, (cell.x0, cell.x1), words),
+        x=range_text(drawn.x, (cell.x0, cell.x1), words),
         up=words(VARIED_SETTINGS[drawn.y]),
-        y=_range(drawn.y, (cell.y0, cell.y1), words),
+        y=range_text(drawn.y, (cell.y0, cell.y1), words),
         end=end,
     )
 
@@ -357,21 +236,12 @@ def coupling_text(found: Coupling, words: Words) -> str:
 
 def _column(name: Column, band: tuple[float, float], share: float, words: Words) -> Band:
     """A column with its whole range as its label where that fits; its end alone would say something else."""
-    label = _range(name, band, words)
+    label = range_text(name, band, words)
     return Band(label if share >= _LETTER * len(label) else "", _steps(name, band))
-
-
-def _range(name: Column, band: tuple[float, float], words: Words) -> str:
-    low, high = (value_text(name, _as_set(name, value), words) for value in band)
-    return low if low == high else words("{low}–{high}", low=low, high=high)
 
 
 def _steps(name: Column, band: tuple[float, float]) -> int:
     return round((band[1] - band[0]) / PARAMETERS[name].step) + 1
-
-
-def _as_set(name: Column, value: float) -> float | int:
-    return int(value) if PARAMETERS[name].whole else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,24 +293,20 @@ class MapEvent:
 
 
 def decision_map_card(
-    view: MapView | None, pairs: Mapping[str, str], shown: str, words: Words, *, key: str, file_name: str
+    view: MapView, pairs: Mapping[str, str], shown: str, words: Words, *, key: str, file_name: str
 ) -> MapEvent:
-    """Draw the map as a card, without a view its head alone; ``pairs`` are the settings to choose from, by name."""
+    """Draw the map as a card; ``pairs`` are the settings to choose from, by name."""
     result = _component(
         key=key,
         data={
             "lang": words.declared.html,
             "pairs": list(pairs.items()),
             "shown": shown,
-            "map": None if view is None else map_data(view, words),
+            "map": map_data(view, words),
             "words": {
                 "title": words("Decision map"),
                 "axes": words("Settings on the axes"),
-                "hint": words(
-                    "A press on a cell moves the sliders there."
-                    if view is not None
-                    else "The run recorded no search that could be decided otherwise."
-                ),
+                "hint": words("A press on a cell moves the sliders there."),
                 "save": words("Save the map as SVG"),
                 "file": file_name,
             },

@@ -10,12 +10,12 @@ import streamlit as st
 
 from components.ask.admitted import admits_text
 from components.ask.diagnosis import next_text, title, why_text
-from components.ask.notes import boundary_text, gate_cost_note
-from components.ask.what_if_text import rich
+from components.ask.what_if_text import boundary_text, rich
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, node
-from components.common.outcomes import reason_text
+from components.common.outcomes import reason_text, round_text
 from components.common.panel import want_settings
+from components.common.phrases import duration_text
 from engine.engine import Engine
 from engine.evaluation.known_right import Met, known_right
 from engine.messages import NC_
@@ -24,7 +24,7 @@ from engine.model.values import PassageId, RunRecord
 from engine.replay.admitted import needs_care
 from engine.replay.decision_boundaries import DecisionBoundary, remedy
 from engine.replay.diagnosis import Diagnosis, diagnose
-from engine.replay.gate_cost import gate_cost
+from engine.replay.gate_cost import GateCost, gate_cost
 from engine.replay.pinned import PinnedEffect
 from pages.parts.ask import fork
 from pages.parts.ask.marking import mark_dialog
@@ -78,9 +78,26 @@ def kept_nodes(record: RunRecord, words: Words) -> tuple[Node, ...]:
 def _cost_of_the_gate(record: RunRecord, words: Words) -> None:
     """Show the cost of the pass rate if a verified passage came earlier, with the other gate one click away."""
     found = gate_cost(record)
-    if found is not None and gate_cost_note(found, words, key="waste"):
+    if found is None:
+        return
+    use = button(words("Use it"), "use")
+    if draw((box("warn", "!", node("p", "", gate_cost_text(found, words)), beside=(use,)),), words, key="waste"):
         want_settings({"gate": "min_relevant"})
         st.rerun()
+
+
+def gate_cost_text(found: GateCost, words: Words) -> str:
+    """Describe when enough verified passages were found, and what came after."""
+    cost = [words.count("{n} rewrite", "{n} rewrites", found.rewrites)]
+    if found.calls:
+        cost.append(words.count("{n} call", "{n} calls", found.calls))
+    return words.count(
+        "{n} passage had passed already ({round}). A number of passages as the condition would have saved {cost}.",
+        "{n} passages had passed already ({round}). A number of passages as the condition would have saved {cost}.",
+        found.relevant,
+        round=round_text(found.round, words),
+        cost=words(", ").join((*cost, duration_text(found.saved_ms))),
+    )
 
 
 def _remedy(

@@ -31,7 +31,8 @@ from engine.replay.pinned import pinned_effect
 from engine.replay.table import run_table
 from engine.settings import Settings
 from pages.parts.ask.what_if import tone_of
-from pages.parts.ask.what_if_map import detail_nodes, look_of
+from pages.parts.ask.what_if_details import detail_nodes
+from pages.parts.ask.what_if_map import look_of
 from tests.engine.whatif.world import World, recordings, run_in, variations, worlds
 
 YES, WEAK, NO = Verdict(True, 0.9, "yes"), Verdict(True, 0.4, "perhaps"), Verdict(False, 0.87, "no")

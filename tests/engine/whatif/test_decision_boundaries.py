@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from components.ask.notes import boundary_text
+from components.ask.what_if_text import boundary_text
 from components.common.i18n import words_for
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import RunRecord, Verdict

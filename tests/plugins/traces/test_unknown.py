@@ -27,7 +27,8 @@ from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
 from pages.parts.ask.passages import passages_csv
-from pages.parts.ask.what_if_map import detail_nodes, pairs_for
+from pages.parts.ask.what_if_details import detail_nodes
+from pages.parts.ask.what_if_map import pairs_for
 from plugins.traces.deciding import events_of
 from plugins.traces.trace_file import recognised
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of

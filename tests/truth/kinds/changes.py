@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from components.ask.notes import boundary_text
+from components.ask.what_if_text import boundary_text
 from components.common.i18n import Words
 from components.common.outcomes import outcome_text
 from engine.model.config import RunConfig

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from components.ask.diagnosis import why_text
-from components.ask.notes import gate_cost_text
 from components.common.i18n import Words
 from components.common.outcomes import round_text
 from engine.model.values import PassageId, RunRecord, Verdict
 from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.gate_cost import gate_cost
+from pages.parts.ask.why import gate_cost_text
 from tests.truth.claims import Claim, numbers
 
 
