@@ -87,7 +87,7 @@ class Report:
     judge_fault: Fault | None = None
     """What stopped the judge before its last answer."""
     correction: Correction | None = None
-    """Whether rewriting pays; None where these settings never rewrite, or nothing ran."""
+    """Whether correction pays; None where these settings never correct, or nothing ran."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -208,7 +208,7 @@ def report_of(
     said: tuple[AnswerJudgement, ...] = (),
 ) -> Report:
     """The figures of what was run: the usual ones and those that have a bar."""
-    from engine.evaluation.correction import correction, rewrites
+    from engine.evaluation.correction import correction, corrections
     from engine.evaluation.evidence import gather
 
     usual = (*USUAL, *(JUDGED if job.judge is not None else ()))
@@ -224,7 +224,7 @@ def report_of(
         values_of(measures, cases, records, said, judge),
         said,
         told_by(cases, records, said),
-        correction=correction(evidence, job.config) if len(evidence) and rewrites(job.config) else None,
+        correction=correction(evidence, job.config) if len(evidence) and corrections(job.config) else None,
     )
 
 
@@ -256,10 +256,10 @@ def say(report: Report) -> None:
 
 
 def _corrected(found: Correction) -> str:
-    """Say whether rewriting pays."""
+    """Say whether correction pays."""
     counts = ", ".join(f"{found.count(effect)} {effect}" for effect in ("helped", "harmed", "same", "unknown"))
     with_, without = (_bounds(figure, 1) for figure in found.steps)
-    said = f"Rewriting, against none: {counts}; {with_} steps a question with it, {without} without."
+    said = f"Correction, against none: {counts}; {with_} steps a question with it, {without} without."
     if found.missing:
         price = f"{found.price.calls} calls of chat models and {found.price.built_in_calls} built-in steps"
         said += f" {len(found.missing)} answers without it were never generated: at most {price} would tell."

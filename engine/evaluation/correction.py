@@ -1,7 +1,8 @@
-"""Whether correction pays: a loop against the same one without rewriting, question by question.
+"""Whether correction pays: a loop against the same one that never corrects, question by question.
 
-What a run without rewriting would have answered is known only where an answer for what it had found is recorded, or
-where it surely refuses. Everything else is unknown, and never counts as helped or harmed.
+Most loops correct by rewriting the question. What a run without that would have answered is known only where an answer
+for what it had found is recorded, or where it surely refuses. Everything else is unknown, and never counts as helped or
+harmed.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from engine.model.values import RunId
 from engine.replay.cost import cost_model
 
 Effect = Literal["helped", "harmed", "unknown", "same"]
-"""Right only with rewriting, right only without, not known, and as right with as without."""
+"""Right only with correction, right only without, not known, and as right with as without."""
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
 Unknown = Literal["", "not_generated", "unlabelled", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedQuestion:
-    """One question with and without rewriting."""
+    """One question with and without correction."""
 
     case_id: str
     question: str
@@ -40,28 +41,28 @@ class CorrectedQuestion:
     why: Unknown
     """Why the effect is unknown."""
     right: tuple[bool | None, bool | None]
-    """With and without rewriting; None where nothing tells."""
+    """With and without correction; None where nothing tells."""
     steps: tuple[int | None, int | None]
     best: int | None
-    """The fewest rewrites after which the answer is right, in hindsight; None where none is, or that is not known."""
+    """The fewest corrections after which the answer is right, in hindsight; None where none is, or it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The effect of rewriting on every question: helped, harmed, unknown, then the rest."""
+    """The effect of correction on every question: helped, harmed, unknown, then the rest."""
 
     config: RunConfig
     without: RunConfig
     rows: tuple[CorrectedQuestion, ...]
     right: tuple[Figure, Figure]
-    """Share answered right, with and without rewriting."""
+    """Share answered right, with and without correction."""
     steps: tuple[Figure, Figure]
     calls: tuple[Figure, Figure]
     """Mean of all steps, and of calls of chat models, a question."""
     hindsight: Figure
     """Share that ends right if each question stops at its best round, which no loop can know."""
     missing: tuple[str, ...]
-    """Questions whose answer without rewriting was never generated."""
+    """Questions whose answer without correction was never generated."""
     price: Cost
     """Of generating these, at most."""
 
@@ -72,7 +73,7 @@ class Correction:
         """Count the questions, with every unknown one at its lowest and at its highest."""
         known = self.count(effect)
         place = 0 if effect == "helped" else 1
-        # A question that is known to be wrong with rewriting cannot be helped by it, and so on.
+        # A question that is known to be wrong with correction cannot be helped by it, and so on.
         able = sum(
             row.effect == "unknown" and row.right[place] is not False and row.right[1 - place] is not True
             for row in self.rows
@@ -84,7 +85,7 @@ class Correction:
         """Return plain JSON-ready values."""
         sides = ("with", "without")
         return {
-            "without": {"max_rewrites": self.without.max_rewrites},
+            "without": dict([workflow(self.config.workflow).corrected_by]),
             **{effect: self.count(effect) for effect in EFFECTS},
             **{
                 name: dict(zip(sides, (asdict(side) for side in getattr(self, name)), strict=True))
@@ -93,26 +94,34 @@ class Correction:
             "best_round_in_hindsight": asdict(self.hindsight),
             "to_generate": {"cases": list(self.missing), "at_most": asdict(self.price)},
             "questions": [
-                {"case": row.case_id, "effect": row.effect, "why": row.why, "best_rewrites": row.best}
-                for row in self.rows
+                {"case": row.case_id, "effect": row.effect, "why": row.why, "best_after": row.best} for row in self.rows
             ],
         }
 
 
-def rewrites(config: RunConfig) -> bool:
-    """Return whether a config may rewrite at all: workflows that correct their answers do not."""
-    return bool(config.max_rewrites) and "max_rewrites" not in workflow(config.workflow).idle
+def corrections(config: RunConfig) -> int:
+    """Count the corrections that a config may make: rewrites in most workflows."""
+    name, none = workflow(config.workflow).corrected_by
+    return int(getattr(config if hasattr(config, name) else config.options, name)) - none
+
+
+def _correcting(config: RunConfig, times: int) -> RunConfig:
+    name, none = workflow(config.workflow).corrected_by
+    changes: dict[str, Any] = {name: none + times}
+    if hasattr(config, name):
+        return replace(config, **changes)
+    return replace(config, options=replace(config.options, **changes))
 
 
 def correction(evidence: Evidence, config: RunConfig) -> Correction:
-    """Compare ``config`` with the same settings without rewriting; calls nothing.
+    """Compare ``config`` with the same settings without any correction; calls nothing.
 
-    Raises ``ValueError`` for settings that never rewrite.
+    Raises ``ValueError`` for settings that never correct.
     """
-    if not rewrites(config):
-        raise ValueError("these settings never rewrite")
-    evaluation = evaluate(evidence, [replace(config, max_rewrites=most) for most in range(config.max_rewrites + 1)])
-    right = np.stack([evaluation.measures["answered_right"].of(place) for place in range(config.max_rewrites + 1)], 1)
+    if not (most := corrections(config)):
+        raise ValueError("these settings never correct")
+    evaluation = evaluate(evidence, [_correcting(config, times) for times in range(most + 1)])
+    right = np.stack([evaluation.measures["answered_right"].of(place) for place in range(most + 1)], 1)
     steps = [evaluation.measures["steps"].of(place) for place in (-1, 0)]
     recorded = evaluation.right_by.recorded[:, [-1, 0]]
     rows = [

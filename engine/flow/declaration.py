@@ -162,6 +162,8 @@ class Workflow:
         "min_relevant",
     )
     """The settings that decide in it without any call."""
+    corrected_by: tuple[str, int] = ("max_rewrites", 0)
+    """The setting that limits its corrections, and the value without any."""
     reranked: Callable[[RunConfig], int] = field(default=lambda config: 0)
     """Passages that a round has scored before its gates."""
     most_answers: Callable[[RunConfig], int] = field(default=lambda config: 1)

@@ -378,4 +378,4 @@ def test_people_tell_which_answers_are_right(data_dir: Path, table: Path, capsys
         assert main(["eval", str(table)]) == 0
         shown = " ".join(capsys.readouterr().out.split())
         assert "judged by people's judgements of the answer for 2, refusing what cannot be answered for 1." in shown
-        assert "Rewriting, against none: 0 helped, 0 harmed, 3 same, 0 unknown;" in shown
+        assert "Correction, against none: 0 helped, 0 harmed, 3 same, 0 unknown;" in shown

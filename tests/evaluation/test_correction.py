@@ -12,7 +12,7 @@ import pytest
 from engine.engine import Engine
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, sample_set
-from engine.evaluation.correction import Correction, correction, rewrites
+from engine.evaluation.correction import Correction, correction, corrections
 from engine.evaluation.evidence import gather
 from engine.evaluation.figures import Figure
 from engine.evaluation.values import shipped_batch
@@ -22,6 +22,7 @@ from engine.samples.demos import demo_record
 from engine.samples.shipped import shipped_record
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.evaluation.gathered import evidence_of
 
 DRAWN = 10
@@ -31,6 +32,7 @@ GATES = (
     RunConfig(gate="pass_rate", grade_pass_threshold=0.4),
     RunConfig(gate="pass_rate", similarity_threshold=0.4, top_k=3),
     config_from_dict({"workflow": "answer_evaluation"}),
+    RunConfig(workflow="dual_loop", options=DualLoopOptions(memory=False)),
 )
 
 
@@ -58,7 +60,9 @@ def ends(figure: Figure) -> tuple[float, float]:
     return figure.lower, figure.upper
 
 
-@pytest.mark.parametrize("config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow", "revised"])
+@pytest.mark.parametrize(
+    "config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow", "revised", "dual"]
+)
 def test_helped_harmed_and_same_are_what_running_both_settings_gives(engine: Engine, config: RunConfig) -> None:
     """SC-04: with the built-in roles, other questions each time; the unknown ones are in neither count."""
     cases = random.sample(sample_set().cases, DRAWN)
@@ -118,7 +122,7 @@ def test_a_question_that_failed_or_has_no_label_is_unknown_and_says_why() -> Non
         "bare": ("unknown", "unlabelled"),
         "lost": ("unknown", "failed"),
     }
-    assert found.to_dict()["unknown"] == 2 and found.to_dict()["questions"][0]["best_rewrites"] == 1
+    assert found.to_dict()["unknown"] == 2 and found.to_dict()["questions"][0]["best_after"] == 1
 
 
 def test_what_generating_the_missing_answers_takes_is_priced_and_nothing_else() -> None:
@@ -128,8 +132,7 @@ def test_what_generating_the_missing_answers_takes_is_priced_and_nothing_else() 
     assert found.without == replace(found.config, max_rewrites=0)
 
 
-@pytest.mark.parametrize("config", [RunConfig(max_rewrites=0), config_from_dict({"workflow": "dual_loop"})])
-def test_settings_that_never_rewrite_have_nothing_to_compare(config: RunConfig) -> None:
-    assert not rewrites(config)
-    with pytest.raises(ValueError, match="never rewrite"):
-        correction(evidence_of(1), config)
+def test_settings_that_never_correct_have_nothing_to_compare() -> None:
+    assert not corrections(RunConfig(max_rewrites=0))
+    with pytest.raises(ValueError, match="never correct"):
+        correction(evidence_of(1), RunConfig(max_rewrites=0))

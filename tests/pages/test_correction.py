@@ -18,12 +18,12 @@ EVIDENCE = gather(sample_set().cases, {case: shipped_record(run) for case, run i
 def test_what_is_known_is_a_number_and_what_is_not_is_bounds_with_its_price() -> None:
     """BE-01"""
     known = correction(EVIDENCE, shipped_batch().config)
-    assert heading(known, EN) == "Rewriting helped 2 of 74 questions and harmed 0"
+    assert heading(known, EN) == "Correction helped 2 of 74 questions and harmed 0"
     steps, right = cost_texts(known, EN)
     assert steps.startswith("Steps a question: ") and "model calls" not in steps
-    assert "55/74 with rewriting, 53/74 without, 55/74" in right and "hindsight" in right
+    assert "55/74 with correction, 53/74 without, 55/74" in right and "hindsight" in right
     unknown = correction(EVIDENCE, RunConfig(similarity_threshold=0.4))
-    assert heading(unknown, EN).startswith("Rewriting helped 0–")
+    assert heading(unknown, EN).startswith("Correction helped 0–")
     assert heading(unknown, EN).endswith(f" · {unknown.count('unknown')} unknown")
     price = unknown.price.built_in_calls
     assert (
@@ -39,6 +39,6 @@ def test_every_question_is_in_the_file_and_says_why_it_is_unknown() -> None:
     assert any(",unknown,not_generated," in line for line in lines)
 
 
-def test_settings_that_never_rewrite_say_why_there_is_nothing_to_compare() -> None:
-    assert nothing_to_compare(RunConfig(max_rewrites=0), EN).startswith("Max rewrites is 0")
-    assert "corrects answers" in nothing_to_compare(config_from_dict({"workflow": "dual_loop"}), EN)
+def test_settings_that_never_correct_name_the_setting_to_raise() -> None:
+    assert nothing_to_compare(RunConfig(max_rewrites=0), EN) == "Max rewrites is 0: raise it to compare."
+    assert nothing_to_compare(config_from_dict({"workflow": "dual_loop"}), EN).startswith("Corrections at most is 0")

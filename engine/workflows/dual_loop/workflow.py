@@ -116,6 +116,7 @@ WORKFLOW = Workflow(
     ),
     unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "max_rewrites", "answer_unverified"),
     options=DualLoopOptions,
+    corrected_by=("max_corrections", 0),
     samples={
         "en": (
             ("dm-en-06", ""),

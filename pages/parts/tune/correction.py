@@ -1,4 +1,4 @@
-"""The tab *Does correction pay?*: these settings against no rewriting, question by question."""
+"""The tab *Does correction pay?*: these settings against no correction, question by question."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node, table
 from components.common.outcomes import round_text
 from components.common.run_link import run_link
+from components.common.run_settings import setting_label
 from components.common.url_state import base_path
 from engine.engine import Engine
-from engine.evaluation.correction import CorrectedQuestion, Correction, Effect, Unknown, correction, rewrites
+from engine.evaluation.correction import CorrectedQuestion, Correction, Effect, Unknown, correction, corrections
 from engine.evaluation.figures import Figure
 from engine.flow import workflow
 from engine.messages import N_
@@ -40,11 +41,11 @@ _PAGE = 15
 
 def panel(engine: Engine, shown: Shown, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """The comparison, and below it what would make unknown questions known."""
-    if not rewrites(config):
+    if not corrections(config):
         st.caption(nothing_to_compare(config, words))
         return
     found, base = correction(shown.evidence, config), base_path()
-    # First what a run without rewriting would answer; then what these settings would, where no run had them.
+    # First what a run without correction would answer; then what these settings would, where no run had them.
     wanted = found.without if found.missing else config
     view(
         found,
@@ -56,7 +57,7 @@ def panel(engine: Engine, shown: Shown, gathering: Gathering, config: RunConfig,
 
 
 def view(found: Correction, words: Words, *, key: str, link: Link, generate: Callable[[], None]) -> None:
-    """Draw what rewriting did to the questions and what it cost; below, the questions where it mattered or may.
+    """Draw what correction did to the questions and what it cost; below, the questions where it mattered or may.
 
     ``generate`` draws the button that makes unknown questions known.
     """
@@ -76,18 +77,15 @@ def view(found: Correction, words: Words, *, key: str, link: Link, generate: Cal
 
 
 def nothing_to_compare(config: RunConfig, words: Words) -> str:
-    """Say why settings that never rewrite have no second side."""
-    if "max_rewrites" in workflow(config.workflow).idle:
-        return words(
-            "This workflow corrects answers, not searches: there is no loop without rewriting to compare with."
-        )
-    return words("Max rewrites is 0: raise it to compare with rewriting.")
+    """Say why settings that never correct have no second side."""
+    name, none = workflow(config.workflow).corrected_by
+    return words("{setting} is {value}: raise it to compare.", setting=setting_label(name, words), value=none)
 
 
 def heading(found: Correction, words: Words) -> str:
-    """``Rewriting helped 2 of 74 questions and harmed 0``, as bounds where a question is unknown."""
+    """``Correction helped 2 of 74 questions and harmed 0``, as bounds where a question is unknown."""
     said = words(
-        "Rewriting helped {helped} of {n} questions and harmed {harmed}",
+        "Correction helped {helped} of {n} questions and harmed {harmed}",
         helped=_bounds(found.figure("helped"), 0),
         harmed=_bounds(found.figure("harmed"), 0),
         n=len(found.rows),
@@ -97,11 +95,11 @@ def heading(found: Correction, words: Words) -> str:
 
 
 def cost_texts(found: Correction, words: Words) -> list[str]:
-    """Cost and right answers with and without rewriting, hindsight, and the price of what is unknown."""
+    """Cost and right answers with and without correction, hindsight, and the price of what is unknown."""
     (right, right_without), (steps, steps_without), (calls, calls_without) = found.right, found.steps, found.calls
     texts = [
         words(
-            "Steps a question: {with_} with rewriting, {without} without",
+            "Steps a question: {with_} with correction, {without} without",
             with_=_bounds(steps),
             without=_bounds(steps_without),
         )
@@ -113,7 +111,7 @@ def cost_texts(found: Correction, words: Words) -> list[str]:
     if right.n:
         texts.append(
             words(
-                "Answered right: {with_} with rewriting, {without} without, {best} if each question stopped at its "
+                "Answered right: {with_} with correction, {without} without, {best} if each question stopped at its "
                 "best round (hindsight)",
                 with_=_share(right),
                 without=_share(right_without),
@@ -123,7 +121,7 @@ def cost_texts(found: Correction, words: Words) -> list[str]:
     if found.missing:
         price = found.price.calls + found.price.built_in_calls
         texts.append(
-            words("{n} answers without rewriting were never generated: at most {steps} steps, {calls} of them model "
+            words("{n} answers without correction were never generated: at most {steps} steps, {calls} of them model "
                   "calls", n=len(found.missing), steps=price, calls=found.price.calls)
         )  # fmt: skip
     return texts
@@ -131,7 +129,7 @@ def cost_texts(found: Correction, words: Words) -> list[str]:
 
 def questions_csv(found: Correction, words: Words) -> bytes:
     """Every question, for a spreadsheet."""
-    head = (words("Question"), "effect", "why", "best_rewrites", "steps_with", "steps_without", "run")
+    head = (words("Question"), "effect", "why", "best_after", "steps_with", "steps_without", "run")
     return table_csv(
         head,
         (
