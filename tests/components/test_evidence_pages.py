@@ -14,7 +14,7 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         from components.common.faults import fault_box
         from components.common.i18n import words_for
         from engine.model.values import Fault, PassageId
-        from pages.parts.ask import passages, rewrites
+        from pages.parts.ask import passages, rewrites, verdicts
         from pages.parts.ask.trace import model_calls, timeline
         from tests.components.sample_run import sample_record
 
@@ -22,6 +22,7 @@ def drawn(language: str, opened: str | None = None) -> AppTest:
         answer_card(record, words, key="answer")
         passages.view(record, words, key="passages", opened=PassageId(opened) if opened else None)
         rewrites.view(record, words, key="rewrites")
+        verdicts.view(record, words, key="verdicts", actions=[("mark", "Mark", "Search.", "act")])
         timeline(record, words, key="timeline")
         model_calls(record, words, key="calls")
         fault = Fault("WB402", "No m.", "Run `ollama pull m`.", {"model": "m", "command": "ollama pull m"})
@@ -43,10 +44,29 @@ def test_the_evidence_part_draws_in_both_languages(language: str) -> None:
     test = drawn(language)
     assert not test.exception
     parts = inline(test)
-    assert len(parts) == 4
+    assert len(parts) == 5
     assert "dc-symptoms.zh.md § 糖尿病的主要症状" in parts[0]
     assert '"open:symptoms"' in parts[0]
     assert len(test.get("plotly_chart")) == 1
+
+
+def test_the_panel_of_verdicts_gets_the_rounds_of_a_finished_run_and_of_a_running_one_none() -> None:
+    """The browser fills it from the stream while the run goes on: what the page sends stays the same."""
+
+    def page() -> None:
+        from components.common.i18n import words_for
+        from engine.model.events import fold_all
+        from pages.parts.ask import verdicts
+        from tests.components.sample_run import sample_events
+
+        for events in (sample_events()[:9], sample_events()[:20]):
+            verdicts.view(fold_all(events), words_for("en"), key=f"verdicts{len(events)}")
+
+    finished = next(json.loads(part) for part in inline(drawn("en")) if '"threshold"' in part and '"run"' in part)
+    assert [item["name"] for item in finished["rounds"]] == ["as asked", "rewrite 1"]
+    assert finished["actions"] == [["mark", "Mark", "Search.", "act"]]
+    early, late = (json.loads(part) for part in inline(AppTest.from_function(page, default_timeout=60).run()))
+    assert early == late and early["rounds"] is None and early["words"]["empty"]
 
 
 def test_the_chosen_call_shows_prompt_and_reply_exactly() -> None:
