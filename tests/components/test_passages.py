@@ -67,7 +67,7 @@ def test_chips_name_verdict_and_p_relevant() -> None:
     assert drawn["symptoms"]["chip"] == {"look": "pass", "text": "✓ relevant · P 0.94", "note": ""}
     assert drawn["history"]["chip"]["text"] == "✗ not relevant · P 0.12"
     assert drawn["hostile"]["chip"] == {"look": "fault", "text": "? unreadable", "note": ""}
-    assert verdict_label(None, ZH) == "未判定"
+    assert verdict_label(None, ZH) == "未评分"
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not
 def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() -> None:
     found, record = _ranked("full_text", None, 1)
     row = passage_row(found, record, (), ZH)
-    assert (row["ranks"], told(row)) == ("词语 #1（BM25 7.2）", ["– 原问题：#1 → 未判定"])
+    assert (row["ranks"], told(row)) == ("词语 #1（BM25 7.2）", ["– 原问题：#1 → 未评分"])
     found, record = _ranked("vector", None, None)
     row = passage_row(found, record, (), EN)
     assert (row["ranks"], row["ranks_tip"], row["seen"][0]["ranks"]) == ("", "", "")
