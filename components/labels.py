@@ -147,7 +147,7 @@ DEMO_NAMES = {
     "noise": N_("Noise filtered"),
     "rescue": N_("Rewrite rescues"),
     "forced": N_("Answered below the bar"),
-    "abstains": N_("Honest abstention"),
+    "abstains": N_("Honest refusal"),
     "quality": N_("Quality rises"),
     "correction": N_("Answer corrected"),
     "revision": N_("Answer revised"),

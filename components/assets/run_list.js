@@ -29,7 +29,7 @@ function table(root, view) {
     mark(root, view);
     view.tell();
   };
-  const heads = [["select", fixed ? "" : all], ["question", words.question], ["outcome", words.outcome], ["rounds num", words.rounds],
+  const heads = [["select", fixed ? "" : all], ["question", words.question], ["outcome", words.outcome], ["rewrites num", words.rewrites],
     ["calls num", words.calls], ["time num", words.time], ["when", words.when], ["tools", ""]];
   const made = el("table", { role: "table" }, [
     el("thead", { role: "rowgroup" }, [el("tr", { role: "row" }, heads.map(([name, label]) => el("th", { scope: "col", role: "columnheader", class: name }, [label])))]),
@@ -65,7 +65,7 @@ function line(root, view, row) {
     setTimeout(() => { copy.replaceChildren(el("i", { class: "link" })); copy.title = words.copy; }, 1600);
   };
   const marks = [
-    ...row.badges.map((badge) => el("span", { class: "chip " + badge.look, title: badge.tip }, [badge.text])),
+    ...row.badges.map((badge) => el("span", { class: "chip " + badge.look }, [badge.text])),
     ...row.tags.map(({ tag, tip }) => {
       const away = el("button", { type: "button", class: "away", "data-part": "tag-" + tag, title: tip, "aria-label": tip }, ["×"]);
       away.onclick = () => view.press("untag", row.id, tag);
@@ -76,9 +76,9 @@ function line(root, view, row) {
   return el("tr", { role: "row", "data-id": row.id, class: row.damaged ? "damaged" : "" }, [
     cell("select", "", fixed ? [] : [box]),
     cell("question", "", [link, row.settings ? el("div", { class: "settings" }, [row.settings]) : "", marks.length ? el("div", { class: "marks" }, marks) : ""]),
-    cell("outcome", "", [el("span", { class: "chip " + row.look, title: row.outcome_tip || null }, [row.outcome])]),
-    cell("rounds num", words.rounds, [el("span", { title: row.rounds_tip }, [row.rounds])]),
-    cell("calls num", words.calls, [el("span", { title: row.calls_tip }, [row.calls])]),
+    cell("outcome", "", [el("span", { class: "chip " + row.look }, [row.outcome])]),
+    cell("rewrites num", words.rewrites, [row.rewrites]),
+    cell("calls num", words.calls, [row.calls]),
     cell("time num", words.time, [row.time]),
     cell("when", "", [el("time", { datetime: row.started, title: when.exact }, [when.near])]),
     cell("tools", "", tags ? [star, copy] : [copy]),

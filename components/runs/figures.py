@@ -7,28 +7,16 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from components.common.i18n import Words
-from components.common.outcomes import end_mark, ended_text, outcome_text, reason_text
+from components.common.outcomes import end_mark, outcome_text, reason_text, run_end_text
 from components.common.phrases import duration_text, moved_text, node_text, probability_text
 from components.common.workflow_view import view_of
 from components.labels import GRADE_NAMES
 from components.sentences.calls import calls_told, steps_text
 from engine.flow import workflow
-from engine.messages import N_
 from engine.model.config import WorkflowName
 from engine.model.values import Decision, RunRecord, counted
 from engine.model.wording import change_of
 from engine.replay.admitted import refused_given
-
-_NAMES = {
-    "outcome": N_("Outcome"),
-    "pass_rate": N_("Pass rate"),
-    "similarity": N_("Best similarity"),
-    "calls": N_("Model calls"),
-    "time": N_("Time"),
-    "quality": N_("Quality score"),
-    "suggestions": N_("Suggestions"),
-    "context": N_("Context"),
-}
 
 Measure = Literal["pass_rate", "quality", "similarity", "suggestions", "context"]
 
@@ -110,15 +98,13 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
         return Figure(words("Outcome"), outcome_text(None, words), note, "accent")
     refused = len(refused_given(record)) if record.outcome == "answered" else 0
     look = "warn" if refused else end_mark(record.outcome, record.answer_note).tone
-    # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
-    rewrites = sum(item.round >= 0 for item in record.rewrites)
-    parts = [words.count("after 1 rewrite", "after {n} rewrites", rewrites)] if rewrites else []
+    parts = []
     reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
     if refused:
         parts.append(words.count("from 1 refused passage", "from {n} refused passages", refused))
-    return Figure(words("Outcome"), ended_text(record, words), " · ".join(parts), look, look)
+    return Figure(words("Outcome"), run_end_text(record, words), " · ".join(parts), look, look)
 
 
 def _pass_rate(record: RunRecord, words: Words) -> Figure:
@@ -136,7 +122,7 @@ def _bar(record: RunRecord, words: Words) -> str:
         return ""
     quantity, least = bar
     if quantity == "relevant_passages":
-        return words("gate: {n} relevant", n=int(least))
+        return words("bar {value}", value=int(least))
     return words("bar {value}", value=probability_text(least))
 
 
@@ -156,20 +142,15 @@ def _similarity(record: RunRecord, words: Words) -> Figure:
         return Figure(words("Best similarity"), "–", words("only ranks are known"))
     if best is None:
         return Figure(words("Best similarity"), "–", bar)
-    course = words("by round {course}", course=" → ".join(map(probability_text, values))) if len(values) > 1 else ""
+    course = " → ".join(map(probability_text, values)) if len(values) > 1 else ""
     return Figure(words("Best similarity"), probability_text(best), " · ".join(filter(None, (course, bar))))
 
 
 def _suggestions(record: RunRecord, words: Words) -> Figure:
     """Count the changes requested for each answer: none means that it passed."""
     counts = [int(count) for count in _values(record, "suggestions")]
-    own = workflow(record.workflow)
-    if own.flow.mended_by == "answer" and record.drafts:
-        note = words("answer {n} of at most {most}", n=len(record.drafts), most=own.most_answers(record.config))
-    else:
-        note = words.count("1 answer judged", "{n} answers judged", len(counts)) if counts else words("per answer")
     look = "" if not counts else "pass" if counts[-1] == 0 else "warn"
-    return Figure(words("Suggestions"), " → ".join(map(str, counts)) or "–", note, look)
+    return Figure(words("Suggestions"), " → ".join(map(str, counts)) or "–", "", look)
 
 
 def _context(record: RunRecord, words: Words) -> Figure:
@@ -179,7 +160,7 @@ def _context(record: RunRecord, words: Words) -> Figure:
         given = words.count("1 passage", "{n} passages", len(context.passages))
         return Figure(words("Context"), "–", given)
     if context is None or not record.rounds:
-        return Figure(words("Context"), "–", words("nothing was searched" if context else "tokens of its budget"))
+        return Figure(words("Context"), "–")
     parts = [
         words("of {most}", most=context.token_budget),
         words.count("1 passage", "{n} passages", len(context.passages)),
@@ -204,7 +185,7 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
 
 def _calls(record: RunRecord, words: Words) -> Figure:
     if calls_told(record) is None:
-        return Figure(words("Model calls"), "–", words("the trace tells of none"))
+        return Figure(words("Model calls"), "–")
     count = counted(record.model_calls)
     parts = steps_text(record, words)
     if count.cached:

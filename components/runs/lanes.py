@@ -33,7 +33,7 @@ def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
     """Describe the search, and that the runs shared the machine if they did."""
     said = [words("Searched: {collection}", collection=searched_text(records, words))]
     if shared_time(records):
-        said.append(words("The runs shared this machine, so each may have taken longer than it would alone."))
+        said.append(words("Times are of runs side by side on this machine."))
     return node("p", "muted small", " · ".join(said))
 
 

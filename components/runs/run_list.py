@@ -18,24 +18,12 @@ from engine.messages import N_, NC_
 from engine.model.config import USUAL, WORKFLOWS, RunConfig, settings_of
 from engine.model.values import AnswerNote, Outcome, RunId
 
-_BADGE = {
-    "damaged": N_("✗ damaged"),
-    "fork": N_("↳ fork"),
-    "batch": N_("batch"),
-}
-
-_BADGE_TIP = {
-    "damaged": N_("Parts of this record cannot be read. The others are not affected; it can be deleted."),
-    "fork": N_("Went on from run {parent} with something changed."),
-    "batch": N_("Made by a batch over a query set."),
-}
-
 Press = Literal["open", "pin", "unpin", "untag"]
 
 _LABELS = {
     "question": N_("Question"),
     "outcome": N_("Outcome"),
-    "rounds": N_("Rounds"),
+    "rewrites": N_("Rewrites"),
     "calls": N_("Calls"),
     "time": N_("Time"),
     "when": N_("When"),
@@ -88,8 +76,6 @@ class RunLine:
     answer_note: AnswerNote = ""
     author: str = ""
     """Who asked, where people sign in."""
-    searched: bool = True
-    """Whether it came to a search; a question that needs none has no round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,49 +133,37 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
         "question": item.question if item.question.strip() else words("(question cannot be read)"),
         "settings": item.settings,
         "outcome": f"{mark.glyph} {outcome_text(item.outcome, words, item.answer_note)}",
-        "outcome_tip": words("The program ended while this run went on; everything it had by then is kept.")
-        if item.outcome == "interrupted"
-        else "",
         "look": mark.tone,
-        "rounds": _rounds(item),
-        "rounds_tip": words.count("1 rewrite", "{n} rewrites", item.rewrites),
+        "rewrites": _rewrites(item),
         "calls": "–" if item.damaged else str(item.calls),
-        "calls_tip": words("Calls of chat models, cached ones included; built-in roles make none."),
         "time": "–" if item.damaged else duration_text(item.duration_ms),
         "started": item.started_at,
         "pinned": item.pinned,
-        "tags": [{"tag": tag, "tip": words("Take this tag away: {tag}", tag=tag)} for tag in item.tags],
+        "tags": [{"tag": tag, "tip": words("Remove tag {tag}", tag=tag)} for tag in item.tags],
         "badges": _badges(item, words),
         "damaged": item.damaged,
     }
 
 
-def _rounds(item: RunLine) -> str:
-    """Return the number of rounds; a dash if its rewrites do not tell it."""
-    if item.damaged or item.workflow not in WORKFLOWS or not workflow(item.workflow).flow.searches_once_a_query:
-        return "–"
-    return str((item.rewrites + 1) * item.searched)
+def _rewrites(item: RunLine) -> str:
+    """Return the number of rewrites; a dash where one may have come before any search."""
+    known = item.workflow in WORKFLOWS and workflow(item.workflow).flow.searches_once_a_query
+    return str(item.rewrites) if known and not item.damaged else "–"
 
 
 def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
-    badges = [{"look": "accent", "text": item.note, "tip": ""}] if item.note else []
-    if item.damaged:
-        badges.append(_badge("damaged", "fault", words))
-    if item.workflow != USUAL:
-        badges.append({"look": "plain", "text": workflow_text(item.workflow, words), "tip": ""})
-    if item.collection:
-        badges.append({"look": "plain", "text": item.collection, "tip": words("The collection that it searched")})
-    if item.author:
-        badges.append({"look": "plain", "text": item.author, "tip": words("Who asked")})
-    if item.parent:
-        badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
-    if item.batch:
-        badges.append(_badge("batch", "plain", words))
-    return badges
-
-
-def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:
-    return {"look": look, "text": words(_BADGE[name]), "tip": words(_BADGE_TIP[name], **params)}
+    """What stands below the question; the usual goes unsaid."""
+    loop = workflow_text(item.workflow, words) if item.workflow != USUAL else ""
+    named = (
+        ("accent", item.note),
+        ("fault", words("✗ damaged") if item.damaged else ""),
+        ("plain", loop),
+        ("plain", item.collection),
+        ("plain", item.author),
+        ("accent", f"{words('↳ branch')} {item.parent[:8]}" if item.parent else ""),
+        ("plain", words("batch") if item.batch else ""),
+    )
+    return [{"look": look, "text": text} for look, text in named if text]
 
 
 def distinguishing_settings(

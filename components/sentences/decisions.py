@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from components.common.i18n import Words
+from components.common.outcomes import REASONS
+from components.common.phrases import moved_text
 from components.labels import STRATEGY_NAMES
 from engine.flow import workflow
 from engine.messages import N_
-from engine.model.values import Decision, RunRecord
+from engine.model.values import QUANTITIES, Decision, RunRecord
 from engine.model.wording import change_of
 
-_SCORE_EFFECTS = {
-    "helped": N_("new query: {query} · score rose by {change}"),
-    "hurt": N_("new query: {query} · score fell by {change}"),
-    "same": N_("new query: {query} · score unchanged"),
-}
-
-_EFFECTS = {
-    "helped": N_("new query: {query} · pass rate rose by {change}"),
-    "hurt": N_("new query: {query} · pass rate fell by {change}"),
-    "same": N_("new query: {query} · pass rate unchanged"),
-}
-
-UNDECIDED = N_("Nothing was graded there, so nothing is decided yet.")
-NO_DECISION = N_("Nothing is decided in this workflow: each of its steps is always followed by the same one.")
+UNDECIDED = N_("Nothing was graded, so nothing is decided.")
+NO_DECISION = N_("This workflow decides nothing.")
 
 
 def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
@@ -37,7 +27,7 @@ def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
     answering = flow.of_kind("context", "answer")
     if decision.node == flow.gate and decision.route in answering and record.context is not None:
         if record.origin is not None:
-            return words.count("1 passage given", "{n} passages given", len(record.context.passages))
+            return words.count("1 passage", "{n} passages", len(record.context.passages))
         cited = len(record.citations)
         return words.count(
             "1 passage given, {cited} cited",
@@ -55,16 +45,15 @@ def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
     if made is None:
         return ""
     if made.failed:
-        return words("the rewriter failed; the old query stands")
+        return words(REASONS["rewriter_failed"].label)
     if made.repeated:
-        return words("the rewriter repeated a query; nothing was searched again")
+        return words(REASONS["repeated_rewrite"].label)
     if first and made.query.strip() == made.rewritten_query.strip():
         return words("searched as asked")
     worth = record.quality_scores or record.pass_rates
     before, after = worth.get(decision.round), worth.get(decision.round + 1)
+    said = words("new query: {query}", query=made.rewritten_query)
     if before is None or after is None or decision.node != flow.gate:
-        return words("new query: {query}", query=made.rewritten_query)
-    change = change_of(before, after)
-    effect = ("same", "helped", "hurt")[change.direction]
-    effects = _SCORE_EFFECTS if record.quality_scores else _EFFECTS
-    return words(effects[effect], query=made.rewritten_query, change=change.size)
+        return said
+    measure = words(QUANTITIES["quality_score" if record.quality_scores else "pass_rate"])
+    return f"{said} · {measure} {moved_text(change_of(before, after))}"

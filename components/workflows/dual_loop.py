@@ -48,7 +48,7 @@ def _rewrite_query_facts(name: str, record: RunRecord, words: Words, tone: str) 
     if not record.rewrites:
         return lines([words("rephrasing")], [spent])
     newest = record.rewrites[-1]
-    note = words("failed, old query stands") if newest.failed else words("repeated itself") if newest.repeated else ""
+    note = words("failed") if newest.failed else words("repeated") if newest.repeated else ""
     if newest.query.strip() == newest.rewritten_query.strip():
         return lines([words("as asked")], [note, spent])
     return (changed(newest), *lines([note, spent]))
@@ -79,7 +79,7 @@ def _keep_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
         return lines([time_of(name, record, words)])
     said = words("nothing kept")
     if kept:
-        said = words(NC_("picture", "kept")) if kept.passed else words("kept as a failure")
+        said = words(NC_("picture", "kept")) if kept.passed else words("kept: failure")
     return lines([said], [time_of(name, record, words)])
 
 
@@ -122,9 +122,7 @@ class DualLoop(WorkflowView):
             case "kept":
                 kept = record.remembered
                 return words(
-                    "The answer is kept in memory"
-                    if kept is None or kept.passed
-                    else "The answer is kept as a failure and never recalled as a fact"
+                    "The answer is kept in memory" if kept is None or kept.passed else "The answer is kept as a failure"
                 )
             case _:
                 return None

@@ -108,7 +108,7 @@ def _compared(record: RunRecord, options: QualityOptions, words: Words) -> Node:
         rows.append(node("tr", "", *drawn))
         former = check or former
     table = node("table", "flips rounds", node("thead", "", head), node("tbody", "", *rows))
-    return node("section", "card", node("strong", "heading", words("Rounds compared")), table)
+    return node("section", "card", node("strong", "heading", words("Rounds")), table)
 
 
 def _small_bar(score: float, grade: str, options: QualityOptions, words: Words) -> list[Node | str]:
@@ -136,7 +136,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
             node(
                 "p",
                 "muted",
-                words("Not checked yet." if record.active else "This round was not checked."),
+                words("Not checked yet." if record.active else "Not checked."),
             )
         )
         return node("section", "card", node("div", "head", *head), *parts)

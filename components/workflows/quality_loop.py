@@ -157,7 +157,7 @@ class QualityLoop(WorkflowView):
             return []
         return [
             words(
-                "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+                "From passages of low quality: {score}, {bar} needed; {why}.",
                 score=score_text(check.routing_score, options),
                 bar=probability_text(options.medium_score),
                 why=reason_text(record.reason, words),

@@ -37,7 +37,7 @@ def test_an_answer_on_low_quality_says_the_score_and_why_no_further_round_was_ma
     record = quality_record(strict, reason="max_rewrites")
     assert answer_notes(record, EN) == [
         EN(
-            "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
+            "From passages of low quality: {score}, {bar} needed; {why}.",
             score="0.58",
             bar="0.60",
             why=EN("no rewrite left"),

@@ -22,9 +22,9 @@ def said(record: RunRecord) -> dict[str, tuple[str, str]]:
 def test_the_five_figures_of_a_finished_run() -> None:
     """SC-10: built-in and cached calls are counted apart."""
     assert said(sample_record()) == {
-        "Outcome": ("Answered", "after 1 rewrite · bar met"),
+        "Outcome": ("Answered after 1 rewrite", "bar met"),
         "Pass rate": ("0.25 → 0.60", "▲ 0.35 · 3/5 · bar 0.60"),
-        "Best similarity": ("0.71", "by round 0.52 → 0.71 · bar 0.30"),
+        "Best similarity": ("0.71", "0.52 → 0.71 · bar 0.30"),
         "Model calls": ("2", "5 steps"),
         "Time": ("1.7 s", "of 10 s"),
     }
@@ -32,13 +32,13 @@ def test_the_five_figures_of_a_finished_run() -> None:
 
 def test_a_failed_run_says_its_own_reason_and_not_that_of_its_last_decision() -> None:
     failed = replace(sample_record(), outcome="failed", reason="WB401", error=Fault("WB401", "No answer.", "Start it."))
-    assert said(failed)["Outcome"] == ("Failed", "after 1 rewrite · WB401")
+    assert said(failed)["Outcome"] == ("Failed after 1 rewrite", "WB401")
 
 
 def test_the_other_gate_is_named_beside_the_pass_rate() -> None:
     """SC-05: gate policy."""
     record = sample_record(replace(CONFIG, gate="min_relevant", min_relevant=4))
-    assert said(record)["Pass rate"][1].endswith("gate: 4 relevant")
+    assert said(record)["Pass rate"][1].endswith("bar 4")
 
 
 def test_a_running_run_names_the_node_at_work() -> None:
@@ -51,10 +51,10 @@ def test_what_followed_a_decision_is_said_beside_it() -> None:
     """SC-12: decision path."""
     record = sample_record()
     first, second = record.decisions
-    assert followed_text(first, record, EN) == "new query: 高血糖 症状 感觉 口渴 多尿 · pass rate rose by 0.35"
+    assert followed_text(first, record, EN) == "new query: 高血糖 症状 感觉 口渴 多尿 · pass rate ▲ 0.35"
     assert followed_text(second, record, ZH) == "交给生成模型 3 个片段，引用了 3 个"
     repeated = replace(record, rewrites=(replace(record.rewrites[0], repeated=True),))
-    assert "nothing was searched again" in followed_text(first, repeated, EN)
+    assert followed_text(first, repeated, EN) == "the rewrite repeated a query"
 
 
 def test_every_visit_and_every_call_has_a_bar_and_overlapping_calls_have_rows_of_their_own() -> None:

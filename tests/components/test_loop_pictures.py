@@ -177,7 +177,7 @@ def test_the_dual_loop_says_what_it_recalled_how_it_searched_and_what_it_kept() 
     assert (broken["retrieve_memory"], broken["grade_relevance"]) == ("could not be read", "not evaluated")
     shown = picture("dual: corrections used up")
     assert shown.nodes["consolidate_memory"].tone == "forced"
-    assert shown.nodes["consolidate_memory"].lines[0][0] == "kept as a failure"
+    assert shown.nodes["consolidate_memory"].lines[0][0] == "kept: failure"
     assert shown.status.startswith("Answered below the bar · after 2 rewrites")
     # The first rewrite of a run comes before anything was searched.
     assert "after" not in picture("dual: at once").status

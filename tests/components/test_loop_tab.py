@@ -140,7 +140,7 @@ def test_a_round_that_is_not_checked_yet_says_what_follows() -> None:
     record = quality_record()
     unchecked = replace(record, rounds=(replace(record.rounds[0], quality=None),))
     assert EN("Not checked yet.") in text_of(replace(unchecked, outcome=None))
-    assert EN("This round was not checked.") in text_of(unchecked)
+    assert EN("Not checked.") in text_of(unchecked)
 
 
 # -- dual loop ------------------------------------------------------------------------------------------------------

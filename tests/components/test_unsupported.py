@@ -61,7 +61,7 @@ def test_no_place_shows_an_unsupported_answer_as_a_good_one() -> None:
     assert ended_text(record, EN) == "Answered, not supported"
     assert headline(record, EN) == ("warn", "! Answered after 1 rewrite, not supported")
     ended = next(item for item in figures_of(record, EN) if item.label == "Outcome")
-    assert (ended.value, ended.look) == ("Answered, not supported", "warn")
+    assert (ended.value, ended.look) == ("Answered after 1 rewrite, not supported", "warn")
     chip = html_of(outcome_chip(record, EN))
     assert "warn" in chip and "Answered, not supported" in chip
     line = run_row(RunLine(RunId("b" * 32), "q", "answered", "2025", 5.0, 0, 0, answer_note="unsupported"), EN)

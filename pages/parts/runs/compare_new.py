@@ -50,7 +50,6 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
         _other_grader(a, models, words, begin)
         st.caption(
             f"**{words('Same question, other settings')}**",
-            help=words("Change what you want to know about, then run: the new run becomes B."),
         )
         starts = _starts(engine, a, words)
         name = st.selectbox(words("Start from"), list(starts), key="compare_from")
@@ -68,7 +67,7 @@ def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Be
     own = a.config.models.grader
     others = [name for name in (BUILTIN, *models) if name != own.name][:_MOST_GRADERS]
     if not others:
-        st.caption(words("Only the built-in grader is here. Once a chat model is set up, one click compares the two."))
+        st.caption(words("Set up a chat model to compare graders."))
         return
     with st.container(horizontal=True, key="compare_graders"):
         for name in others:
@@ -106,7 +105,7 @@ def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
         if st.button(words("Run and compare"), key="compare_run", type="primary", icon=":material/play_arrow:"):
             begin({"b": _asked_as(a, config)})
         said = words("Changed: {names}", names=words(", ").join(names)) if names else ""
-        st.caption(said or words("Nothing is changed yet: B would be a second run of A."), width="stretch")
+        st.caption(said or words("Nothing changed yet."), width="stretch")
 
 
 def _asked_as(run: RunRecord, config: RunConfig) -> Wanted:
@@ -118,7 +117,6 @@ def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin
     """One question under both settings; a side that has asked it already is not run again."""
     st.caption(
         f"**{words('Another question, under both settings')}**",
-        help=words("Asks this question twice at the same time: once with A's settings, once with B's."),
     )
     with st.form("compare_both", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(

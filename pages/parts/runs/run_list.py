@@ -40,8 +40,6 @@ _AUTHORS_OF = 300
 """Newest runs whose authors can be chosen."""
 _WATCH_S = 1.5
 _NAMED_IN_DIALOG = 5
-_UNSEARCHED = ("bypass", "simple", "tables_only")
-"""Reasons to end of runs that searched nothing."""
 _COLLECTION = "runs_collection"
 _FILTERS = ("q", "outcome", "loop", "tag", "author", _COLLECTION)
 
@@ -156,7 +154,6 @@ def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
         question=item.question,
         outcome=item.outcome,
         answer_note=item.answer_note,
-        searched=item.reason not in _UNSEARCHED,
         started_at=item.started_at,
         duration_ms=item.duration_ms,
         calls=item.calls,

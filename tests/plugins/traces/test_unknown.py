@@ -150,7 +150,7 @@ def test_an_imported_run_is_not_said_to_cite_nothing() -> None:
     record = ranks_alone()
     assert record.context is not None
     [last] = [followed_text(item, record, EN) for item in record.decisions if item.route == "generate"]
-    assert last == "1 passage given"
+    assert last == "1 passage"
 
 
 def test_a_map_has_no_axis_of_a_threshold_that_the_trace_cannot_tell() -> None:

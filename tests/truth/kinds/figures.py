@@ -138,13 +138,11 @@ def _decisions(record: RunRecord, words: Words) -> Iterator[Claim]:
         if decision.route != "rewrite" or " · " not in said:
             continue
         told = said.rpartition(" · ")[2]
-        if not (found := re.search(r"(rose|上升|fell|下降|unchanged|不变).*?(\d\.\d+)?$", told)):
+        if not (found := re.search(r"(?:([▲▼]) (\d\.\d+)|=)$", told)):
             continue
         values = scores(record) if record.workflow == "quality_loop" else rates(record)
-        sign = {"rose": "▲", "上升": "▲", "fell": "▼", "下降": "▼"}.get(found.group(1), "=")
-        size = re.search(r"\d\.\d+", told)
         before, after = values[decision.round], values[decision.round + 1]
-        yield Claim(told, tuple(_size_wrong(sign, size.group() if size else None, before, after)))
+        yield Claim(told, tuple(_size_wrong(found.group(1) or "=", found.group(2), before, after)))
 
 
 def _quality(record: RunRecord, words: Words) -> Iterator[Claim]:

@@ -12,7 +12,6 @@ from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from pages.parts.ask.what_if import end_of, price_text
-from pages.parts.runs.run_list import _UNSEARCHED
 from tests.truth.claims import Claim, numbers
 
 _MET = ("passed", "quality_met", "documents_relevant", "answer_relevant", "evaluation_passed")
@@ -30,10 +29,9 @@ def rows(record: RunRecord, words: Words) -> Iterator[Claim]:
         calls=record.calls,
         rewrites=len(record.rewrites),
         workflow=record.workflow,
-        searched=record.reason not in _UNSEARCHED,
     )
     row = run_row(line, words)
-    said = f"{row['outcome']} · {row['rounds']} · {row['calls']}"
+    said = f"{row['outcome']} · {row['rewrites']} · {row['calls']}"
     yield Claim(said, tuple(_row_wrong(row, record, words)))
 
 
@@ -52,8 +50,8 @@ def _row_wrong(row: dict[str, object], record: RunRecord, words: Words) -> Itera
         yield "the last decision met its bar"
     if (words("Says it cannot tell") in plain) and cites and record.config.models.generator.built_in:
         yield "it cites what it says"
-    if row["rounds"] != "–" and row["rounds"] != str(len(record.rounds)):
-        yield f"{len(record.rounds)} rounds"
+    if row["rewrites"] != "–" and row["rewrites"] != str(len(record.rewrites)):
+        yield f"{len(record.rewrites)} rewrites"
     if row["calls"] != str(sum(not item.built_in for item in record.model_calls)):
         yield "the calls are others"
 
