@@ -64,7 +64,7 @@ def ends(figure: Figure) -> tuple[float, float]:
     "config", GATES, ids=["one relevant", "two relevant", "pass rate", "narrow", "revised", "dual"]
 )
 def test_helped_harmed_and_same_are_what_running_both_settings_gives(engine: Engine, config: RunConfig) -> None:
-    """SC-04: with the built-in roles, other questions each time; the unknown ones are in neither count."""
+    """EV-07: with the built-in roles, other questions each time; the unknown ones are in neither count."""
     cases = random.sample(sample_set().cases, DRAWN)
     gathered = {case.id: engine.run(case.question, config) for case in cases}
     found = correction(gather(cases, gathered), config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from components.common.amounts import moment
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_settings import setting_label, setting_text
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import RunError
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
@@ -21,6 +23,7 @@ from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Fault
+from engine.settings import Settings
 from pages.parts.tune import query_set
 from pages.parts.tune.evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible
@@ -376,3 +379,17 @@ def test_a_gathering_that_its_cluster_left_goes_on_here_at_a_press(engine: Engin
     assert not app.exception, app.exception
     assert engine.batches.wait(batch, _PATIENCE_S)
     assert engine.evaluation.batch(batch).finished
+
+
+def test_a_fresh_page_is_full_of_shipped_runs_which_can_be_deleted(tmp_path: Path) -> None:
+    """EV-08"""
+    with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as fresh:
+        use_engine(fresh)
+        app = opened("tune")
+        total = len(sample_set().cases)
+        assert EN("{n} shipped runs", n=total) in inline(app)
+        assert EN("Does correction pay?") in [tab.label for tab in app.tabs]
+        button(app, lambda label: label == EN("Delete shipped runs")).click().run()
+        assert not app.exception, app.exception
+        assert button(app, lambda label: label == EN.count("Run the question", "Run {n} questions", total))
+        use_engine(None)

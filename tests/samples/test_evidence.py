@@ -40,7 +40,7 @@ def test_every_sample_question_has_its_run_and_all_are_small() -> None:
 
 
 def test_runs_of_today_say_what_the_shipped_ones_say(engine: Engine) -> None:
-    """Other questions each time: evidence that a change made stale does not last."""
+    """EV-08: other questions each time; evidence that a change made stale does not last."""
     engine.wait_until_ready()
     for case in random.sample(sample_set().cases, DRAWN):
         shipped = shipped_record(evidence_run(case.id))
