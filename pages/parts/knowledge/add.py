@@ -9,7 +9,6 @@ import streamlit as st
 
 from components.common.controls import pick, uploader_words
 from components.common.i18n import Words
-from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.knowledge.items import IngestItem
@@ -24,7 +23,7 @@ from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge import jobs, preview
 from pages.parts.knowledge.draft import Batch, Draft, DraftFor
-from pages.parts.knowledge.graph import extractor_text
+from pages.parts.knowledge.graph import NO_GRAPH, extractor_choice
 from pages.parts.knowledge.state import attempt
 from pages.parts.knowledge.target import Target, target_choice
 
@@ -53,8 +52,6 @@ _SLIDERS = {
 """Name, explanation and step of each."""
 
 _KEY = "kb_cut_"
-_NONE, _OTHER = "none", "other"
-_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,40 +287,17 @@ def _tick(name: str) -> str:
 def graph_choice(engine: Engine, target: Target, words: Words) -> str:
     """``builtin`` or a chat model; empty for none. A graph that is there continues with who has read it so far."""
     has = _graph_of(engine, target)
-    options = list(dict.fromkeys([_NONE, *_known(has), BUILTIN, *_models(engine), _OTHER]))
-    usual = _known(has)[0] if _known(has) else _NONE
+    known = _known(has)
     # A widget of its own for each collection: what suits one is no choice for another.
     key = f"kb_graph_{target.name if has is not None else ''}"
-    if st.session_state.get(key) not in options:
-        st.session_state[key] = usual
-    chosen = str(
-        st.selectbox(
-            words("Knowledge graph"),
-            options,
-            format_func=lambda name: _option(name, words),
-            help=words("Read from the passages afterwards, as a second job."),
-            key=key,
-            persist_state="session",
-        )
-    )
-    if chosen == _OTHER:
-        named = st.text_input(
-            words("Name of the model"), key="kb_graph_name", placeholder="openai:gpt-4o-mini", max_chars=_LONGEST
-        )
-        chosen = str(named or "").strip()
-    wanted = "" if chosen == _NONE else chosen
-    _note(has, wanted, words)
+    first, usual = [NO_GRAPH, *known], (known or [NO_GRAPH])[0]
+    chosen = extractor_choice(engine, words, key=key, label=N_("Knowledge graph"), first=first, usual=usual)
+    wanted = "" if chosen == NO_GRAPH else chosen
+    if has is not None and wanted != has.extractor:
+        replaced = words("The graph of this collection will be replaced.")
+        lacking = words("The graph of this collection will lack the new passages.")
+        st.markdown(f":orange[:small[{replaced if wanted else lacking}]]")
     return wanted
-
-
-def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
-    """Show the effect of the choice on the existing graph, or the quality of the rules."""
-    if has is not None and wanted and wanted != has.extractor:
-        st.markdown(f":orange[:small[{words('The graph of this collection will be replaced.')}]]")
-    elif has is not None and not wanted:
-        st.markdown(f":orange[:small[{words('The graph of this collection will lack the new passages.')}]]")
-    elif has is None and wanted == BUILTIN:
-        st.caption(words(BUILTIN_EXTRACTOR))
 
 
 def _known(has: GraphInfo | None) -> list[str]:
@@ -340,14 +314,3 @@ def _graph_of(engine: Engine, target: Target) -> GraphInfo | None:
         # A store of graphs that does not answer keeps no one from putting files in; the job says what is wrong.
         return None
     return state.info if state is not None and state.info.passages else None
-
-
-def _models(engine: Engine) -> list[str]:
-    # Asked once a visit: every slider runs the page again.
-    return cached_in_session("graph_models", engine.instance, lambda: list(engine.chat_models()))
-
-
-def _option(name: str, words: Words) -> str:
-    if name == _NONE:
-        return words("None")
-    return words("Another model…") if name == _OTHER else extractor_text(name, words)

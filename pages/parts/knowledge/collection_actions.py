@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -21,85 +21,46 @@ from pages.parts.common.rights import may
 from pages.parts.knowledge.state import SAMPLES, Addition, aim_at, attempt
 from pages.parts.knowledge.target import embedding_models
 
-Action = Literal["rename", "alias", "describe", "reembed", "full_text", "prefix", "limit", "drop"]
-NEEDED: Mapping[str, Role] = {"describe": "editor", "full_text": "editor"}
-"""The roles of those that are not for admins alone."""
 _LONGEST_NAME = 255
-_ICONS: dict[Action, str] = {
-    "rename": "edit",
-    "alias": "label",
-    "describe": "notes",
-    "reembed": "cached",
-    "full_text": "manage_search",
-    "prefix": "short_text",
-    "limit": "lock",
-    "drop": "delete",
-}
+
+
+def actions_of(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words: Words) -> list[Addition]:
+    """List what the reader may do to a collection; ``added`` are actions of plug-ins.
+
+    Collections of other programs are read only, the samples keep their name and stay, a limit is for where people sign
+    in.
+    """
+    own = info.name != SAMPLES
+    suits = {
+        "rename": own,
+        "full_text": not info.full_text or info.segmenting != SEGMENTING,
+        "prefix": has_own_prefixes(info.embedding_model),
+        "limit": signing_in(),
+        "drop": own,
+    }
+    possible = [
+        Addition(name, words(COLLECTION_ACTIONS[name]), icon, partial(body, engine, words=words))
+        for name, (icon, least, body) in _OWN.items()
+        if suits.get(name, True) and (name == "limit" or not info.read_only) and may(least)
+    ]
+    return [*possible, *(added if may("admin") else ())]
 
 
 def panel(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words: Words) -> None:
-    """Draw a button for each action that the reader may take; a press opens its dialog."""
-    for action in actions_of(info, added):
-        if isinstance(action, Addition):
-            name, icon = action.name, action.icon
-        else:
-            name, icon = action, _ICONS[action]
-        label = label_of(action, words)
-        pressed = may(NEEDED.get(name, "admin")) and st.button(
-            label, icon=f":material/{icon}:", type="tertiary", key=f"kb_do_{name}"
-        )
-        if pressed:
-            open_dialog(action, engine, info, words)
+    """Draw a button for each action behind one name; a press opens its dialog."""
+    actions = actions_of(engine, info, added, words)
+    if not actions:
+        return
+    with st.popover(words("Manage"), icon=":material/more_horiz:", type="tertiary", key="kb_manage"):
+        for action in actions:
+            icon = f":material/{action.icon}:"
+            if st.button(action.label, icon=icon, type="tertiary", key=f"kb_do_{action.name}"):
+                st.dialog(action.label)(_body)(action, info, words)
 
 
-def actions_of(info: CollectionInfo, added: Sequence[Addition] = ()) -> list[Action | Addition]:
-    """List a collection's actions: those of other programs are read only, the samples stay as they are.
-
-    ``added`` are those of plug-ins; a limit is for where people sign in.
-    """
-    limit: list[Action | Addition] = ["limit"] if signing_in() else []
-    if info.read_only:
-        return [*limit, *added]
-    possible: list[Action | Addition] = ["alias", "describe", "reembed"]
-    if info.name != SAMPLES:
-        possible.insert(0, "rename")
-    if not info.full_text or info.segmenting != SEGMENTING:
-        possible.append("full_text")
-    possible += added
-    if has_own_prefixes(info.embedding_model):
-        possible.append("prefix")
-    possible += limit
-    if info.name != SAMPLES:
-        possible.append("drop")
-    return possible
-
-
-def open_dialog(action: Action | Addition, engine: Engine, info: CollectionInfo, words: Words) -> None:
-    """Open the dialog of one action on a collection."""
-    bodies: dict[Action, Callable[[Engine, CollectionInfo, Words], None]] = {
-        "rename": _rename,
-        "alias": _aliases,
-        "describe": _describe,
-        "reembed": _reembed,
-        "full_text": _full_text,
-        "prefix": _prefix,
-        "limit": _limit,
-        "drop": _drop,
-    }
-
-    def body() -> None:
-        draw((node("strong", "", info.name),), words, key="kb_dialog_name")
-        if isinstance(action, Addition):
-            action.dialog(info)
-        else:
-            bodies[action](engine, info, words)
-
-    st.dialog(label_of(action, words))(body)()
-
-
-def label_of(action: Action | Addition, words: Words) -> str:
-    """Label an action's button."""
-    return action.label if isinstance(action, Addition) else words(COLLECTION_ACTIONS[action])
+def _body(action: Addition, info: CollectionInfo, words: Words) -> None:
+    draw((node("strong", "", info.name),), words, key="kb_dialog_name")
+    action.dialog(info)
 
 
 def _end(label: str, act: Callable[[], None], words: Words, *, disabled: bool = False, icon: str | None = None) -> None:
@@ -282,3 +243,16 @@ def _drop(engine: Engine, info: CollectionInfo, words: Words) -> None:
             attempt(lambda: engine.library.drop(info.name), words("Deleted."))
 
     _end(words("Delete"), act, words, disabled=not sure(), icon=":material/delete:")
+
+
+_OWN: dict[str, tuple[str, Role, Callable[..., None]]] = {
+    "rename": ("edit", "admin", _rename),
+    "alias": ("label", "admin", _aliases),
+    "describe": ("notes", "editor", _describe),
+    "reembed": ("cached", "admin", _reembed),
+    "full_text": ("manage_search", "editor", _full_text),
+    "prefix": ("short_text", "admin", _prefix),
+    "limit": ("lock", "admin", _limit),
+    "drop": ("delete", "admin", _drop),
+}
+"""The icon, the least role and the dialog of each action."""

@@ -132,9 +132,7 @@ def _actions(engine: Engine, info: CollectionInfo, added: Sequence[Addition], wo
         ):
             st.session_state["kb_into"] = info.name
             go_to("add", info.name)
-        if may("editor"):
-            with st.popover(words("Manage"), icon=":material/more_horiz:", type="tertiary", key="kb_manage"):
-                collection_actions.panel(engine, info, added, words)
+        collection_actions.panel(engine, info, added, words)
 
 
 def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:

@@ -22,6 +22,7 @@ from engine.messages import N_, NC_
 from engine.model.config import BUILTIN, RunConfig
 from engine.roles import CollectionInfo
 from pages.parts.common.rights import may
+from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.graph_look import look_into
 from pages.parts.knowledge.jobs import card, shape
 from pages.parts.knowledge.state import FOR_GOOD, NO_COLLECTION, add_files_step, attempt, collection_picker
@@ -30,15 +31,13 @@ _WATCH_S = 0.5
 _EXTRACTOR = {"builtin": N_("Built-in rules"), "samples": N_("Written by hand")}
 _SAMPLES = "samples"
 """Name of what made the graph that comes with the samples."""
-_OTHER = "other"
+NO_GRAPH, _OTHER = "none", "other"
 _LONGEST = 200
 
 
 def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
     """Draw the choice of a collection and all there is to its graph."""
-    left, _ = st.columns([1, 2])
-    with left:
-        info = collection_picker(collections, words)
+    info = collection_picker(collections, words, width=420)
     if info is None:
         add_files_step(words(NO_COLLECTION), words, key="kg_none_add")
         return
@@ -83,28 +82,36 @@ def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
             st.rerun()
 
 
-def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
-    """Choose the reader of passages: rules, a server's chat model, or another by name; empty until chosen."""
-    models = engine.chat_models()
-    chosen = st.selectbox(
-        words("Read by"),
-        list(dict.fromkeys([engine.settings.models.extractor.model, BUILTIN, *models, _OTHER])),
-        format_func=lambda name: words("Another model…") if name == _OTHER else extractor_text(name, words),
-        key=key,
-        width=420,
-    )
-    if chosen == _OTHER:
-        named = st.text_input(
-            words("Name of the model"),
-            key=f"{key}_name",
-            placeholder="openai:gpt-4o-mini",
-            max_chars=_LONGEST,
+def extractor_choice(
+    engine: Engine, words: Words, *, key: str, label: str = N_("Read by"), first: Sequence[str] = (), usual: str = ""
+) -> str:
+    """Choose the reader of passages: rules, a server's chat model, or another by name; empty until chosen.
+
+    ``first`` stand before all others, where :data:`NO_GRAPH` is none.
+    """
+    # Asked once a visit: every slider runs the page again.
+    models = cached_in_session("graph_models", engine.instance, lambda: list(engine.chat_models()))
+    options = list(dict.fromkeys([*(first or [engine.settings.models.extractor.model]), BUILTIN, *models, _OTHER]))
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = usual or options[0]
+    others = {NO_GRAPH: words("None"), _OTHER: words("Another model…")}
+    chosen = str(
+        st.selectbox(
+            words(label),
+            options,
+            format_func=lambda name: others.get(name) or extractor_text(name, words),
+            key=key,
+            persist_state="session",
             width=420,
         )
+    )
+    if chosen == _OTHER:
+        name = words("Name of the model")
+        named = st.text_input(name, key=f"{key}_name", placeholder="openai:gpt-4o-mini", max_chars=_LONGEST, width=420)
         return str(named or "").strip()
     if chosen == BUILTIN:
         st.caption(words(BUILTIN_EXTRACTOR))
-    return str(chosen or BUILTIN)
+    return chosen
 
 
 def follow_job(engine: Engine, job: JobStatus, words: Words) -> None:

@@ -82,7 +82,7 @@ def card(engine: Engine, job: JobStatus, words: Words) -> None:
         pressed = view(job, words, key=f"kb_job_{job.id}")
         if job.over and job.failed:
             download(
-                words("Export CSV"),
+                f"{words('unusable')} (CSV)",
                 lambda: failed_csv(job.failed, words),
                 f"left-out-{job.collection}.csv",
                 key=f"kb_failed_{job.id}",

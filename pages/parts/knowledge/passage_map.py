@@ -72,9 +72,7 @@ _FORMATS: tuple[PictureFormat, ...] = ("png", "svg")
 
 def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
     """Draw the map of a collection with its controls; a click shows the passage below."""
-    left, _ = st.columns([1, 2])
-    with left:
-        info = collection_picker(collections, words)
+    info = collection_picker(collections, words, width=420)
     if info is None:
         add_files_step(words(NO_COLLECTION), words, key="kb_map_none")
         return

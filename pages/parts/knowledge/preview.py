@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.controls import page_of, pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, figure, node
+from components.common.markup import Node, button, chip, figure, gauge, node
 from components.common.phrases import fault_text, section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels import SOURCE_KIND_NAMES
@@ -40,7 +40,7 @@ _OPENED = "kb_previewed"
 _LAST = "kb_preview_last"
 _DRAFT = "kb_draft"
 FileState = Literal["new", "replaces", "same", "failed", "left_out"]
-FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed", "left_out")
+FILE_STATES: tuple[FileState, ...] = get_args(FileState)
 
 NOTED = 3
 """Notes of one file that its row has room for; all stand where the file is open."""
@@ -94,8 +94,7 @@ def _watch(draft: Draft, words: Words) -> None:
 def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions, words: Words) -> None:
     files = files_of(preview)
     if not files:
-        kinds = words(KINDS)
-        st.info(words("No readable file here. Readable: {kinds}.", kinds=kinds))
+        st.info(words("No readable file here. Readable: {kinds}.", kinds=words(KINDS)))
         return
     preview_totals(preview, words, key="kb_totals")
     if not draft.wanted.hidden and any(note.code in HIDDEN for item in preview.sources for note in item.account.notes):
@@ -117,7 +116,8 @@ def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions,
         opened = next((item.name for item in files if item.source is not None), "")
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        pressed = _files(files, opened, words)
+        some = page_of(_chosen_state(files, words), _A_PAGE, key="kb_files_page")
+        pressed = preview_files(some, words, key="kb_preview_files", opened=opened)
     if pressed is not None and pressed != opened:
         st.session_state[_OPENED] = pressed
         st.rerun()
@@ -137,12 +137,6 @@ def _as_cut(engine: Engine, draft: Draft, source: PreviewedSource, chunks: Chunk
     if draft.wanted.chunks == chunks or not document.done() or document.exception() is not None:
         return source
     return cut_again(source, document.result(), chunks)
-
-
-def _files(files: Sequence[PreviewedFile], opened: str, words: Words) -> str | None:
-    shown = _chosen_state(files, words)
-    some = page_of(shown, _A_PAGE, key="kb_files_page")
-    return preview_files(some, words, key="kb_preview_files", opened=opened)
 
 
 def _chosen_state(files: Sequence[PreviewedFile], words: Words) -> list[PreviewedFile]:
@@ -208,8 +202,7 @@ def preview_progress(read: int, total: int, source: str, words: Words, *, key: s
         if total
         else words("Looking for files …")
     )
-    share = f"{100 * read / total:.1f}%" if total else "0%"
-    bar = node("div", f"bar{'' if total else ' moving'}", node("i", "", data_fill=share), aria_hidden="true")
+    bar = gauge(read / total if total else 0.0, text, moving=not total, look="bar")
     now = (node("div", "muted small clip", source, title=source),) if source else ()
     told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
     cancel = button(words("Cancel"), "cancel")

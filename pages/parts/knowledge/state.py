@@ -151,7 +151,9 @@ def choose(name: str) -> None:
     st.rerun()
 
 
-def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> CollectionInfo | None:
+def collection_picker(
+    collections: Sequence[CollectionInfo], words: Words, width: int | Literal["stretch"] = "stretch"
+) -> CollectionInfo | None:
     """A select box of the collections."""
     info = chosen_collection(collections)
     if info is None:
@@ -170,6 +172,7 @@ def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> Co
         ),
         key=_PICK,
         on_change=picked,
+        width=width,
     )
     return info
 
