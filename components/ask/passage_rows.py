@@ -44,11 +44,6 @@ _STAGE = {
 
 _STAGES: tuple[Stage, ...] = ("fused", "ranked", "reranked")
 _MOST_VIA = 4
-_MISSING = {
-    "meaning": N_("–: not among the candidates found by meaning; its similarity was computed besides."),
-    "words": N_("–: not among the candidates found by words."),
-}
-
 _RANKS_NONE = {
     "meaning": N_("meaning –"),
     "words": N_("words –"),
@@ -64,6 +59,20 @@ _KIND_PLACES = {
     "graph": N_("entities and relations #{rank}"),
     "temporal": N_("dated history #{rank}"),
 }
+
+COLUMNS = {
+    "round": N_("round"),
+    "query": N_("query"),
+    "rank": N_("rank"),
+    "ranks": N_("lists"),
+    "similarity": N_("similarity"),
+    "cosine": N_("cosine"),
+    "floor": N_("floor"),
+    "gate": N_("gate"),
+    "margin": N_("margin"),
+    "verdict": N_("verdict"),
+}
+"""What is known of a passage in one round, by its name in ``seen`` of a row."""
 
 _SNIPPET = 220
 _DROPPED = ("below_threshold", "below_graph", "below_rerank", "beyond_top_k")
@@ -380,17 +389,12 @@ def ranks_text(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """Explain the ranks, and which list lacks the passage; empty if there are none."""
+    """Explain the ranks; empty if there are none."""
     if not ranks_text(seen, config, words):
         return ""
     if config.search != "fused":
-        return words("Its place in the list by words. A BM25 score can be compared within one query only.")
-    ranks = {"meaning": seen.passage.vector_rank, "words": seen.passage.text_rank}
-    missing = next((name for name, rank in ranks.items() if rank is None), None)
-    both = words("Its place in the list by meaning and in the list by words; the row's rank comes from both.")
-    if missing is None:
-        return both
-    return words("{first} {second}", first=both, second=words(_MISSING[missing]))
+        return words("Its place by words. BM25 scores can be compared within one query only.")
+    return words("Its places by meaning and by words, of which its rank is made; – where a list did not have it.")
 
 
 def _place(name: str, rank: int | None, words: Words) -> str:

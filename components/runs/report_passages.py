@@ -7,30 +7,15 @@ from typing import Any
 
 from components.ask.answer import headline
 from components.ask.answer_text import Cite, answer_prose, doubts_of
-from components.ask.passage_rows import passage_row
+from components.ask.passage_rows import COLUMNS, passage_row
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.markup import Node, chip, node
-from components.common.phrases import place_text
+from components.common.phrases import begun, place_text
 from components.common.terms import Segment, question_terms
 from components.labels import NOTHING_FOUND
-from engine.messages import N_
 from engine.model.values import PassageId, RunRecord
 
-_COLUMNS = {
-    "round": N_("Round"),
-    "query": N_("Query"),
-    "rank": N_("Rank"),
-    "ranks": N_("Lists"),
-    "similarity": N_("Similarity"),
-    "cosine": N_("Cosine"),
-    "floor": N_("Floor"),
-    "gate": N_("Gate"),
-    "margin": N_("Margin"),
-    "verdict": N_("Verdict"),
-}
-
-_SEEN = ("round", "query", "rank", "ranks", "similarity", "cosine", "floor", "gate", "margin", "verdict")
 _LOOKS = {"pass": "pass", "fail": "warn", "fault": "fault"}
 
 
@@ -124,8 +109,8 @@ def _story(row: Mapping[str, Any], words: Words) -> list[Node]:
     if row["own"]:
         own = (node("h4", "", words("The grader's own words")), node("p", "small muted", row["grader"]))
         parts.append(node("div", "", *own, node("pre", "", row["own"])))
-    shown = [name for name in _SEEN if name != "ranks" or any(seen["ranks"] for seen in row["seen"])]
-    head = node("tr", "", *(node("th", "", words(_COLUMNS[name]), scope="col") for name in shown))
+    shown = [name for name in COLUMNS if name != "ranks" or any(seen["ranks"] for seen in row["seen"])]
+    head = node("tr", "", *(node("th", "", begun(words(COLUMNS[name])), scope="col") for name in shown))
     body = (node("tr", "", *(node("td", "", node("bdi", "", seen[name])) for name in shown)) for seen in row["seen"])
     table = node("table", "", node("thead", "", head), node("tbody", "", *body))
     parts.append(node("div", "", node("h4", "", words("In every round")), node("div", "scroll", table)))

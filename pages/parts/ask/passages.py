@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from components.ask.diagnosis import blind_note
-from components.ask.passage_rows import cut_text, gate_text, names_of, passage_row, stage_cells
+from components.ask.passage_rows import COLUMNS, cut_text, gate_text, names_of, passage_row, stage_cells
 from components.common.controls import download, table_csv
 from components.common.i18n import Words
 from components.common.inline import component, script
@@ -32,16 +32,16 @@ from engine.replay.values import WhatIf
 from pages.parts.common.rights import may
 
 _CSV = {
-    "round": N_("round"),
-    "rank": N_("rank"),
+    "round": COLUMNS["round"],
+    "rank": COLUMNS["rank"],
     "source": N_("source"),
     "section": N_("section"),
-    "similarity": N_("similarity"),
+    "similarity": COLUMNS["similarity"],
     "raw": N_("raw score"),
-    "floor": N_("floor"),
-    "gate": N_("gate"),
-    "margin": N_("margin"),
-    "verdict": N_("verdict"),
+    "floor": COLUMNS["floor"],
+    "gate": COLUMNS["gate"],
+    "margin": COLUMNS["margin"],
+    "verdict": COLUMNS["verdict"],
     "confidence": N_("P(relevant)"),
     "reason": N_("reason"),
     "kind": N_("kind of source"),
@@ -53,20 +53,18 @@ _CSV = {
 }
 
 _LABELS = {
-    "rank": N_("Rank"),
+    **COLUMNS,
     "passage": N_("Passage"),
-    "similarity": N_("Similarity"),
-    "verdict": N_("Verdict"),
-    "why": N_("Why"),
+    "why": _CSV["reason"],
     "line": NC_("passages", "History"),
     "filters": N_("Filter"),
     "sort": N_("Sort"),
     "sort_path": N_("By use in the answer"),
-    "sort_source": N_("Source"),
-    "filter_round": N_("Round"),
-    "filter_state": N_("Verdict"),
-    "filter_source": N_("Source"),
-    "filter_kind": N_("Kind of source"),
+    "sort_source": _CSV["source"],
+    "filter_round": COLUMNS["round"],
+    "filter_state": COLUMNS["verdict"],
+    "filter_source": _CSV["source"],
+    "filter_kind": _CSV["kind"],
     "filter_list": N_("Found by"),
     "all": NC_("passages", "All"),
     "shown": N_("{n} of {of}"),
@@ -74,13 +72,6 @@ _LABELS = {
     "full_text": N_("Full text"),
     "own_words": N_("The grader's own words"),
     "rounds": N_("In every round"),
-    "round": N_("Round"),
-    "query": N_("Query"),
-    "cosine": N_("Cosine"),
-    "floor": N_("Floor"),
-    "gate": N_("Gate"),
-    "margin": N_("Margin"),
-    "ranks": N_("Lists"),
     "state_passed": N_("✓ Passed"),
     "state_failed": N_("✗ Not passed"),
     "state_unreadable": N_("? Unreadable"),
@@ -157,7 +148,7 @@ def view(
             "opened": opened,
             # The same citation clicked twice has to be a change of data, or the browser is not asked again.
             "asked": time.time_ns() if opened else 0,
-            "words": {name: words(text) for name, text in _LABELS.items()},
+            "words": {name: begun(words(text)) for name, text in _LABELS.items()},
         },
         on_label_change=nothing,
     )
