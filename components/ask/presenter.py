@@ -151,18 +151,6 @@ def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
     return picked
 
 
-def present_button(record: RunRecord, words: Words) -> None:
-    """Draw a link to the presenter view of a finished run; nothing while it is running."""
-    if record.active:
-        return
-    st.page_link(
-        _PAGE,
-        label=words("Replay and present"),
-        icon=":material/slideshow:",
-        query_params={"view": "present", "run": record.id},
-    )
-
-
 def what_if_slider(record: RunRecord, words: Words, *, key: str) -> tuple[float, int]:
     """Draw the slider of the run's own gate; the pass threshold and the count of passages that it stands for."""
     config = record.config

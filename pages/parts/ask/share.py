@@ -1,4 +1,4 @@
-"""Share menu of an open run: its link, a report, its record, and the presenter."""
+"""Share menu of an open run: its link, a report, its record, and its settings as code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.ask.presenter import present_button
 from components.common.controls import download
 from components.common.i18n import Words
 from components.common.markup import copy_button, draw
@@ -36,12 +35,12 @@ def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Word
     """Draw the menu; while the run is active there is only its link."""
     with st.popover(words("Share"), icon=":material/ios_share:", key="share"):
         draw((copy_button(words, link_to(record, chosen, words), words("Copy the link")),), words, key="share_link")
-        st.caption(words("It opens this run with the settings as they stand, for whoever reaches this address."))
+        st.caption(words("Anyone who can reach this server can open this run."))
         if record.active:
             return
         report_download(engine, record, words)
         download(
-            words("Record as JSON"),
+            words("Record (JSON)"),
             lambda: json.dumps(record.to_dict(), ensure_ascii=False, indent=2).encode(),
             f"run-{record.id}.json",
             key="record_json",
@@ -50,7 +49,6 @@ def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Word
         for panel in panels("take_along"):
             _, _, draw_button = panel(engine, words)
             draw_button(record.config, "share")
-        present_button(record, words)
 
 
 def link_to(record: RunRecord, chosen: RunConfig, words: Words) -> str:
@@ -68,7 +66,7 @@ def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
     if record.active:
         return
     download(
-        words("Report as one HTML file"),
+        words("Report (HTML)"),
         lambda: report_file(engine, record, words),
         f"run-{record.id[:12]}.html",
         key="report_download",

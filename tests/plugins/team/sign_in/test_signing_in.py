@@ -34,7 +34,7 @@ def test_an_editor_asks_follows_the_run_saves_it_and_signs_out(app: App, sign_in
     expect(page.get_by_text("Cites").or_(page.get_by_text("Sources")).first).to_be_visible()
     page.get_by_role("button", name="Share").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Record as JSON").click()
+        page.get_by_role("button", name="Record (JSON)").click()
     assert json.loads(saved.value.path().read_text(encoding="utf-8"))["author"] == "edith@example.org"
     stream = f"{app.url}/api/runs/demo-forced-en/view?language=en"
     assert page.request.get(stream).status == 200
