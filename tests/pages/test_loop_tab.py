@@ -30,7 +30,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first_and_every_tab_draws(engine: Eng
     assert labels(app)[0] == words(workflow(name).tab)
     said = {
         "quality_loop": words("Weighted score"),
-        "dual_loop": words("Long-term memory"),
+        "dual_loop": words("Memory"),
         "answer_evaluation": words("Answer {n}", n=1),
         "graph_hybrid": words("Analysis"),
     }
