@@ -19,7 +19,9 @@ function playFrom(life) {
   const opened = [...life.rows.querySelectorAll("details:not([open])")];
   opened.forEach((fold) => (fold.open = true));
   const skip = () => endReplay(life);
-  life.replay = { run: shown, opened, skip, step: 0, given: 0, verdicts: {} };
+  life.replay = { run: shown, opened, skip, step: 0, given: 0, verdicts: {}, detail: null };
+  // The answer and the verdicts may be drawn a moment later than the path.
+  life.replay.again = setInterval(() => tell(life.replay.detail), STEP_MS / 10);
   // Not the press that began it.
   setTimeout(() => {
     if (life.replay?.skip !== skip) return;
@@ -35,6 +37,7 @@ function endReplay(life) {
   if (!replay) return;
   life.replay = null;
   clearTimeout(replay.timer);
+  clearInterval(replay.again);
   window.removeEventListener("keydown", replay.skip, true);
   window.removeEventListener("pointerdown", replay.skip, true);
   replay.opened.forEach((fold) => (fold.open = false));
@@ -60,8 +63,10 @@ function showStep(life) {
   const whole = replay.given >= verdicts.length;
   if (verdicts) replay.verdicts[round] = whole ? Infinity : replay.given;
   const answer = visits.slice(0, replay.step).some((visit) => visit.dataset.answer);
-  tell({ run: replay.run, step: replay.step, steps: visits.length, round: Number(round), verdicts: replay.verdicts[round] ?? 0, answer, done: false });
+  replay.detail = { run: replay.run, step: replay.step, steps: visits.length, round: Number(round), verdicts: replay.verdicts[round] ?? 0, answer, done: false };
+  tell(replay.detail);
   replay.timer = setTimeout(() => {
+    clearInterval(replay.again);
     if (whole) Object.assign(replay, { step: replay.step + 1, given: 0 });
     else replay.given += 1;
     showStep(life);
