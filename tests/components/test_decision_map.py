@@ -118,7 +118,7 @@ def test_the_pairs_follow_the_gate() -> None:
 def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
     boundary = DecisionBoundary("grade_pass_threshold", 0.6, 0.4, "answered", 0, 3, 5, "generation", 0.2)
     assert boundary_text(boundary, EN) == "pass rate 0.60 → 0.40: answered, 3 rewrites fewer"
-    assert boundary_text(boundary, ZH) == "通过率 0.60 → 0.40：已作答，少 3 次重写"
+    assert boundary_text(boundary, ZH) == "通过率 0.60 → 0.40：已作答，少 3 次改写"
     gate = DecisionBoundary("gate", "pass_rate", "min_relevant", "answered", 1, 0, 0, "known", 1.0)
     assert boundary_text(gate, EN) == "gate Pass rate → Number of relevant passages: answered"
 

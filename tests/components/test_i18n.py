@@ -74,7 +74,7 @@ def test_a_decision_is_printed_with_its_inequality_in_either_language() -> None:
     assert (
         decision_text(DECISION, "self_corrective", EN) == "as asked: pass rate 0.40 < 0.60 and rewrites 0 < 3 → Rewrite"
     )
-    assert decision_text(DECISION, "self_corrective", ZH) == "原问题：通过率 0.40 < 0.60，且重写次数 0 < 3 → 重写"
+    assert decision_text(DECISION, "self_corrective", ZH) == "原问题：通过率 0.40 < 0.60，且改写次数 0 < 3 → 改写"
 
 
 def test_an_inequality_never_prints_equal_sides_as_different() -> None:

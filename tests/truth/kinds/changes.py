@@ -71,7 +71,7 @@ def _wrong(said: str, boundary: DecisionBoundary, record: RunRecord, words: Word
     if not refused <= rejected <= refused + besides:
         yield f"{rejected} of {len(there.passages)} passages given were judged not relevant"
     rewrites = sum(item.round >= 0 for item in record.rewrites) - there.rewrites
-    saved = re.search(r"(\d+) (?:fewer )?rewrites? ?(less|fewer|more)?|[少多] (\d+) 次重写", told)
+    saved = re.search(r"(\d+) (?:fewer )?rewrites? ?(less|fewer|more)?|[少多] (\d+) 次改写", told)
     if (int(next(item for item in saved.groups() if item and item.isdigit())) if saved else 0) != abs(rewrites):
         yield f"the rewrites differ by {rewrites}"
 

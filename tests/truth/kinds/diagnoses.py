@@ -41,7 +41,7 @@ def gate_cost_claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     other = what_if(record, replace(record.config, gate="min_relevant"))
     if other.path_known:
         saved = len(record.rewrites) - other.rewrites
-        told = re.search(r"(\d+) rewrites?|(\d+) 次重写", said)
+        told = re.search(r"(\d+) rewrites?|(\d+) 次改写", said)
         if told is None or int(told.group(1) or told.group(2)) != saved:
             wrong.append(f"{saved} rewrites would have been saved")
         if (last := other.decisions[-1]).round != cost.round and record.workflow == "self_corrective":

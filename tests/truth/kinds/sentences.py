@@ -72,7 +72,7 @@ def what_if_cards(record: RunRecord, words: Words) -> Iterator[Claim]:
         if found.passages and len(found.passages) > 1 and len(found.passages) not in told:
             wrong.append(f"{len(found.passages)} passages")
         rewrites = sum(item.round >= 0 for item in record.rewrites) - found.rewrites
-        counted = re.search(r"(\d+) rewrites?|(\d+) 次重写", consequence.split("**")[-1])
+        counted = re.search(r"(\d+) rewrites?|(\d+) 次改写", consequence.split("**")[-1])
         if (int(counted.group(1) or counted.group(2)) if counted else 0) != abs(rewrites):
             wrong.append(f"the rewrites differ by {rewrites}")
         yield Claim(said, tuple(wrong))
