@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import words_for
 from engine.api.process import use_engine
-from engine.drafting.values import Draft
+from engine.drafting.values import Draft, Rule
 from engine.engine import Engine
 from engine.settings import Settings
-from pages.parts.tune.drafts import RULE_NAMES
 from tests.drafting.documents import ITEMS, asked_of
 from tests.llm.recording import CHAT
 from tests.pages.driving import button, inline, opened
@@ -27,7 +27,7 @@ EN = words_for("en")
 def earlier(engine: Engine) -> list[Draft]:
     """Drafts as rules made them in earlier versions: of each kind one."""
     stored = [item for source in ("water.md", "stone.md") for item in engine.passages(COLLECTION, source)]
-    shown = zip(stored, RULE_NAMES, strict=False)
+    shown = zip(stored, get_args(Rule), strict=False)
     made = [
         Draft(f"d-{rule}", COLLECTION, f"What of {item.section}?", rule, "en", (item.id,), item.source, item.text[:40])
         for item, rule in shown
@@ -130,7 +130,7 @@ def test_an_earlier_draft_that_nothing_should_answer_says_what_was_swapped(draft
         if kept.draft.answerable:
             drafted.drafting.refuse(kept.draft.id)
     app = look()
-    assert question(app) == "What of the pier?" and "“lighthouse” was put for “harbour”" in inline(app)
+    assert question(app) == "What of the pier?" and "“lighthouse” replaces “harbour”" in inline(app)
 
 
 def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) -> None:

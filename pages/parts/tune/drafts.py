@@ -14,11 +14,11 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
 from components.knowledge.draw import quiet
 from engine.drafting.drafting import Made, Step
-from engine.drafting.values import Draft, Kept, Rule
+from engine.drafting.values import Draft, Kept
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.values import Fault
 from engine.roles import StoredPassage
@@ -37,20 +37,8 @@ _NEW = "tune_draft_new"
 """The set that questions were accepted into: the page goes there once the drafts are closed."""
 _WATCH_S = 0.5
 _MOST_HERE = 100
-RULE_NAMES: dict[Rule, str] = {
-    "definition": NC_("draft", "definition"),
-    "figure": NC_("draft", "figure or default"),
-    "heading": NC_("draft", "heading"),
-    "cell": NC_("draft", "table cell"),
-    "entry": NC_("draft", "entry of a reference"),
-    "way": NC_("draft", "how something is done"),
-    "condition": NC_("draft", "what happens when"),
-    "near_miss": NC_("draft", "nothing should answer it"),
-    "chat": NC_("draft", "written by a model"),
-}
 NO_WRITER = N_("Drafting needs a chat model. Install one under System → Models, then choose it as the generator.")
 _LONGEST = 1600
-_ALL_COPIED = 0.99
 
 
 @dataclass(slots=True)
@@ -67,12 +55,6 @@ class _Making:
 
 def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> None:
     """Choose the collection (initially ``chosen``) and number of drafts; ``model`` writes them."""
-    st.caption(
-        words(
-            "A chat model writes questions that the documents answer, each with its passage. They wait here until you "
-            "accept, edit or refuse each; before that they count nowhere."
-        )
-    )
     if not model.chats:
         _no_writer(words)
         return
@@ -80,7 +62,7 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
     limit = st.number_input(words("Questions at most"), 1, _MOST_HERE, USUAL_DRAFTS, key="tune_draft_limit")
     st.caption(
         words(
-            "{model} is called once a passage, and a question is kept only where its passage has the answer.",
+            "{model} writes them from the passages, one call each. They count nowhere until you accept them.",
             model=model.model,
         )
     )
@@ -188,10 +170,10 @@ def _waiting(engine: Engine, collection: str, words: Words) -> None:
 
 def _count(waiting: int, collection: str, words: Words) -> str:
     if not waiting:
-        return words("Every drafted question of {collection} is decided.", collection=collection)
+        return words("All drafts of {collection} are decided.", collection=collection)
     return words.count(
-        "1 drafted question of {collection} waits to be looked through.",
-        "{n} drafted questions of {collection} wait to be looked through.",
+        "1 draft of {collection} to look through",
+        "{n} drafts of {collection} to look through",
         waiting,
         collection=collection,
     )
@@ -221,10 +203,10 @@ def _watch(making: _Making, words: Words) -> None:
                 st.session_state[_OPEN] = making.collection
             st.rerun()
         step = making.step
-        share = step.done / step.total if step and step.total else 0.0
-        stage = words(STAGES[step.stage]) if step else words("beginning")
+        done, total = (step.done, step.total) if step else (0, 0)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.progress(min(1.0, share), words("Drafting from {name}: {stage}", name=making.collection, stage=stage))
+            said = words("Drafting from {name}: {done} of {total}", name=making.collection, done=done, total=total)
+            st.progress(min(1.0, done / max(1, total)), said)
             if st.button(words("Stop"), icon=":material/stop:", key="tune_draft_stop") and making.future is not None:
                 making.future.cancel()
 
@@ -233,25 +215,12 @@ def _watch(making: _Making, words: Words) -> None:
 
 def _outcome(made: Made, words: Words) -> None:
     said = [
-        words.count(
-            "1 question drafted from {of}.", "{n} questions drafted from {of}.", len(made.drafts), of=_read(made, words)
-        )
-        if made.drafts
-        else words("No new question was found in {of}.", of=_read(made, words))
+        words.count("1 question drafted", "{n} questions drafted", len(made.drafts)),
+        words.count("1 passage", "{n} passages", made.passages),
     ]
     if made.unread:
-        said.append(
-            words.count(
-                "Of 1 passage the model said nothing that could be read.",
-                "Of {n} passages the model said nothing that could be read.",
-                made.unread,
-            )
-        )
-    quiet(words.joined(said), words, key="tune_draft_outcome")
-
-
-def _read(made: Made, words: Words) -> str:
-    return words.count("1 passage", "{n} passages", made.passages)
+        said.append(words.count("1 reply could not be read", "{n} replies could not be read", made.unread))
+    quiet(" · ".join(said), words, key="tune_draft_outcome")
 
 
 def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
@@ -269,7 +238,7 @@ def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
         st.text_input(
             words("A right answer says"),
             " | ".join(draft.gold_answers),
-            placeholder=words("in a few words; several separated by |; empty: judged by the passage"),
+            placeholder=words("few words; several apart by |"),
             key=_field("gold", draft),
         )
     shown = _passage(engine, draft.collection, draft.source, draft.passages[0] if draft.passages else draft.quote)
@@ -362,10 +331,9 @@ def draft_evidence(draft: Draft, section: str, text: str, words: Words, *, key: 
     if draft.answerable:
         parts.append(node("div", "seen plain-text", *_marked(text, draft.quote)))
     else:
-        swapped, for_what = draft.swapped[1], draft.swapped[0]
+        for_what, swapped = draft.swapped
         told = words(
-            "“{new}” was put for “{old}”. No passage has it together with most of the other words; this one comes "
-            "nearest. Refuse the draft if this or another source answers it.",
+            "“{new}” replaces “{old}”; this passage comes nearest. Refuse it if any source answers it.",
             new=swapped,
             old=for_what,
         )
@@ -375,28 +343,23 @@ def draft_evidence(draft: Draft, section: str, text: str, words: Words, *, key: 
 
 def draft_facts(draft: Draft, words: Words, *, key: str) -> None:
     """Show the author of the draft, and the share of its wording that comes from the passage."""
-    look = "warn" if not draft.answerable else "accent"
-    parts = [chip(look, words(RULE_NAMES[draft.rule]))]
-    if draft.by:
-        parts.append(chip("plain", draft.by))
-    if draft.answerable:
+    if not draft.answerable:
+        parts = [chip("warn", words("nothing should answer it"))]
+    else:
+        # Rules wrote drafts in earlier versions.
+        parts = [
+            chip("accent", draft.by or words("written by a rule" if draft.rule != "chat" else "written by a model"))
+        ]
         parts.append(node("span", "muted small", wording_text(draft, words)))
     draw((node("div", "head", *parts),), words, key=key)
 
 
 def wording_text(draft: Draft, words: Words) -> str:
-    """Describe the share of a question's wording found in its passage, in one sentence."""
-    unit = (
-        words.count("longest stretch in common: 1 character", "longest stretch in common: {n} characters", draft.run)
-        if draft.language == "zh"
-        else words.count("longest stretch in common: 1 word", "longest stretch in common: {n} words", draft.run)
-    )
-    if draft.shared >= _ALL_COPIED:
-        return words("All of its content words stand in the passage too; {unit}.", unit=unit)
+    """Describe the share of a question's wording found in its passage."""
     return words(
-        "{percent} % of its content words stand in the passage too; {unit}.",
+        "{percent} % of its words from the passage · longest stretch {n}",
         percent=round(100 * draft.shared),
-        unit=unit,
+        n=draft.run,
     )
 
 
@@ -413,10 +376,3 @@ def _marked(text: str, quote: str) -> list[Node | str]:
         node("mark", "", quote),
         after + ("…" if end < len(text) else ""),
     ]
-
-
-STAGES: dict[str, str] = {
-    "reading": N_("reading passages"),
-    "writing": N_("a model writes"),
-}
-"""What is done while questions are drafted."""

@@ -68,10 +68,9 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     """A file of questions, and the collection that they are asked of; ``chosen`` is that of the sidebar."""
     st.caption(
         words(
-            "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns `question` and `expected`: the name of "
-            "a source, the id of a passage, or a text that the right passage contains; several apart by `|`. A column "
-            "`gold_answer` says what a right answer says, in few words. A column `answerable` with `false` marks a "
-            "question that should be refused."
+            "CSV or JSONL with the columns `question`, `expected` (a source, a passage id or a text of the right "
+            "passage; several apart by `|`), `gold_answer` (few words) and `answerable` (`false`: should be refused); "
+            "SQuAD JSON; BEIR as ZIP."
         )
     )
     uploads = st.session_state.setdefault("tune_uploads", 0)
@@ -102,13 +101,12 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     if not plan.items and sources is not None:
         source_coverage_note(source_coverage(plan.set.cases, into, sources), words, key="tune_import_presence")
     if plan.items:
-        st.caption(words("The file brings its own documents: they become a collection, and that is asked."))
         place = f"tune_import_into_{uploads}_{name}"
         collection = st.text_input(
             words("Its documents go into the collection"), collection_name(name), max_chars=60, key=place
         )
     if name in names and name != SAMPLE_SET:
-        st.caption(words("There is a set of this name: it is replaced."))
+        st.caption(words("Replaces the set of this name."))
     pressed = st.button(words("Import"), type="primary", width="stretch", key="tune_import_start")
     if pressed:
         begin_import(engine, plan, name, collection, words)
