@@ -46,7 +46,7 @@ _WHY: Mapping[Failure, str] = {
     "grader_too_lenient": N_(
         "Passages given to the generator: {passed}, none of them expected; expected ones kept: {expected}."
     ),
-    "left_out": N_("It passed in round {round}, and the answer is made from the last round alone."),
+    "left_out": N_("It passed in an earlier round, and the answer is made from the last one alone."),
     "rewrite_drifted": N_(
         "From the first round to the last the pass rate went {rate_first} → {rate_last} and the best similarity "
         "{best_first} → {best_last}."
