@@ -254,7 +254,7 @@ _PHRASES = {
     "hint": N_("Choose one to see its passages."),
     "hint.overview": N_("Choose one to see its passages."),
     "central": N_("Most important"),
-    "largest": N_("Most important"),
+    "largest": N_("Largest"),
     "close": N_("Close"),
     "self": N_("this one"),
     "find": NC_("knowledge", "Search"),

@@ -10,23 +10,28 @@ import pytest
 
 from components.common.amounts import count_text, size_text, span_text
 from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_name
-from components.common.i18n import words_for
+from components.common.i18n import Words, words_for
+from components.common.markup import Node
 from components.common.terms import query_terms
 from engine.library.values import (
     ChunkOptions,
     FoundPassage,
+    JobStatus,
     Preview,
     PreviewedSource,
     ProposedModel,
 )
+from engine.model.system import PartHealth
 from engine.model.values import Fault, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from pages.parts.knowledge.add import usable
 from pages.parts.knowledge.collections import matching
-from pages.parts.knowledge.jobs import _SHOWN, _line, _list, failed_csv
+from pages.parts.knowledge.jobs import _SHOWN, _card, _line, _list, failed_csv
 from pages.parts.knowledge.preview import files_of, overlap
 from pages.parts.knowledge.search import found_csv
 from pages.parts.knowledge.sources import lines_text
+from pages.parts.system import health
+from tests.pages.knowledge_fakes import job
 
 EN, ZH = words_for("en"), words_for("zh")
 
@@ -143,3 +148,41 @@ def test_cells_of_exports_cannot_start_a_formula() -> None:
 def test_the_words_of_a_query_that_carry_a_subject_are_marked() -> None:
     assert query_terms("What do cats eat?") == ("cats", "eat")
     assert "血糖" in query_terms("血糖高吗")
+
+
+def said(item: JobStatus, words: Words = EN) -> str:
+    """All words of the card of a job."""
+    return _card(item, words).text
+
+
+def test_a_graph_that_is_being_built_shows_what_it_found_and_stays_when_it_is_stopped() -> None:
+    """GH-03: progress, rate and resuming are those of every job."""
+    graph = job(kind="graph", state="extracting", entities=12, relationships=30, extractor="builtin")
+    assert EN("Knowledge graph of {name}", name="notes") in said(graph)
+    assert "Entities 12 · Relationships 30" in said(graph)
+    assert "Communities 4/9" in said(replace(graph, state="summarising", files=9, files_done=4))
+    assert EN("What is complete is in. Resume continues from there.") in said(replace(graph, state="stopped"))
+    assert "2 unreadable replies" in said(replace(graph, state="done", done=120, unreadable=2, communities=5))
+
+
+def test_a_job_never_shows_more_than_it_has() -> None:
+    reading = said(replace(job(), state="reading", total=0, done=0, files=200, files_done=37), ZH)
+    assert f"{ZH('Files')} 37/200" in reading and ZH("Passages") not in reading
+
+
+def test_an_import_that_is_done_says_how_much_went_in_and_how_long_it_took() -> None:
+    done = replace(job(), state="done", added=("a.md", "b.md"), passages=16, seconds=20.0)
+    assert "2 sources · 16 passages · 20 s" in said(done)
+    assert EN("Nothing new here.") in said(replace(done, added=()))
+    assert EN("Draft {n} questions", n=20) in said(done)
+
+
+def test_every_part_of_health_stands_open_or_folded_by_whether_it_is_used() -> None:
+    shown: list[Node] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(health, "draw_system", lambda nodes, words, *, key: shown.extend(nodes))
+        health.view((PartHealth("disk", "ok", {}), PartHealth("ollama", "off", {})), EN, key="health")
+    verdict, used, unused = shown
+    assert verdict.text.endswith(EN("Everything in use works."))
+    assert "Disk" in used.text and "Ollama" not in used.text
+    assert unused.tag == "details" and "Ollama" in unused.text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -374,25 +373,3 @@ def test_a_knowledge_base_open_elsewhere_is_said_with_a_button_that_tries_again(
         assert "WB201" in inline(app)
         assert "/somewhere/knowledge.db" in inline(app)
         assert EN("Try again") in inline(app)
-
-
-def test_a_graph_that_is_being_built_shows_what_it_found_and_stays_when_it_is_stopped(jobs: FakeIngestions) -> None:
-    """GH-03: progress, rate and resuming are those of every job."""
-    graph = job(kind="graph", state="extracting", entities=12, relationships=30, extractor="builtin")
-    summing = replace(graph, id="j2", state="summarising", files=9, files_done=4)
-    stopped = replace(graph, id="j3", state="stopped", per_second=0.0)
-    done = replace(graph, id="j4", state="done", done=120, unreadable=2, communities=5)
-    jobs.listed = [graph, summing, stopped, done]
-    shown = inline(opened("knowledge", view="add"))
-    assert EN("Knowledge graph of {name}", name="notes") in shown
-    assert "Entities 12 · Relationships 30" in shown
-    assert "Communities 4/9" in shown
-    assert EN("What is complete is in. Resume continues from there.") in shown
-    assert "2 unreadable replies" in shown
-
-
-def test_a_job_never_shows_more_than_it_has(jobs: FakeIngestions) -> None:
-    jobs.listed = [replace(job(), state="reading", total=0, done=0, files=200, files_done=37)]
-    app = opened("knowledge", "zh", view="add")
-    assert f"{ZH('Files')} 37/200" in inline(app)
-    assert button(app, lambda label: label == ZH("Preview")).disabled
