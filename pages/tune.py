@@ -110,8 +110,7 @@ def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) ->
         opening(engine, words)
     with st.container(border=True, key="tune_empty"):
         if gathering.running:
-            st.markdown(f"**{words('The first figures come in a moment')}**")
-            st.caption(words("They grow while the questions run; the sliders can be moved already."))
+            st.caption(words("The first figures come in a moment; the sliders can be moved already."))
         elif not gathering.query_set.cases:
             said = words("This set has no questions: import a file or add a run.")
             next_step(said, words("Take the samples"), "library_books", key="tune_samples", does=take_samples)
@@ -171,17 +170,10 @@ def all_unknown(config: RunConfig, gathering: Gathering) -> None:
     gathered = gathering.config
     names = [name for name in differing(config, gathered) if name not in COLUMNS and name != "grade_probe"]
     with st.container(border=True, key="tune_all_unknown"):
-        st.markdown(f"**{words('No outcome is known under these settings without calls')}**")
         listed = words(", ").join(setting_name(name, words) for name in names)
-        why = (
-            words("Not as the evidence was gathered, and nothing recorded says what they do: {names}.", names=listed)
-            if names
-            else words("The runs never went where these settings lead.")
-        )
-        st.caption(
-            why if gathering.imported else f"{why} {words('Put them back, or gather again with these settings.')}"
-        )
-        if st.button(words("Put them back"), icon=":material/undo:", key="tune_unknown_back"):
+        why = words("The recorded runs say nothing of these settings; run again with them, or go back.")
+        st.caption(words("{text} Changed: {names}", text=why, names=listed) if names else why)
+        if st.button(words("Back to baseline"), icon=":material/undo:", key="tune_unknown_back"):
             want_settings(replace(gathered, grade_probe=config.grade_probe))
             st.rerun()
 

@@ -61,7 +61,7 @@ def test_charts_and_sliders_show_what_other_settings_would_do(gathered: Watched,
     tab, page = gathered, gathered.page
     before = run_count(app)
     counts = page.locator(".st-key-tune_questions_counts")
-    expect(counts).to_contain_text(f"same as baseline on {QUESTIONS} questions")
+    expect(counts).to_contain_text(f"same on {QUESTIONS} questions")
     page.get_by_role("tab", name="Map").click()
     expect(cells(page).first).to_be_visible()
     # Row by row from the bottom: the first is the lowest value of both settings.
@@ -125,7 +125,7 @@ def test_pairs_are_judged_by_keys_alone_and_nothing_stands_out_of_a_narrow_scree
     page.wait_for_function(f"limit => ({widest})() <= limit", arg=NARROW)
     page.set_viewport_size({"width": 1400, "height": 900})
     page.get_by_text("Label passages and answers").click()
-    name = page.get_by_role("combobox", name="Judging as")
+    name = page.get_by_role("combobox", name="Labelling as")
     name.click()
     name.fill("Grace")
     name.press("Enter")

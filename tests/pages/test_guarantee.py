@@ -96,14 +96,14 @@ def test_no_chance_is_said_to_be_nought() -> None:
 def test_nothing_is_promised_where_nothing_is_certified() -> None:
     none = replace(FOUND, certified=np.zeros(3, dtype=bool))
     said = drawn(none, None, 1)
-    assert "Not certifiable yet" in said and "None of 3 settings is shown to keep this bound." in said
+    assert "No guarantee yet" in said and "None of 3 settings is shown to keep it." in said
     # Stricter settings may need more before it is their turn: so many are needed, not enough.
     assert "At least 31 more answers to labelled questions are needed, none of them wrong." in said
     assert "4 answers are not recorded" in drawn(none, None, 2)
-    assert "lie between those that were tried" in drawn(none, None, None)
+    assert "stand between the settings tried" in drawn(none, None, None)
     beyond = replace(none, unrecorded=np.zeros(3, dtype=int))
     assert "That is 0.40, more than the bound." in drawn(beyond, None, 2)
-    assert "ended the sequence" in drawn(none, None, 0)
+    assert "a stricter setting did not" in drawn(none, None, 0)
 
 
 def test_a_share_is_written_in_percent() -> None:

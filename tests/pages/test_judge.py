@@ -44,7 +44,7 @@ def said(engine: Engine) -> list[tuple[str, bool, str, str]]:
 def test_without_a_name_nothing_is_judged(gathered: Engine) -> None:
     words = words_for("zh")
     app = judging("zh")
-    assert words("Type your name to begin; each judge has judgements of their own.") in visible(app)
+    assert words("Type your name to begin.") in visible(app)
     assert not any(item.label == words(NC_("judging", "Yes")) for item in app.button)
     assert words("History") in visible(app)
 
@@ -70,7 +70,7 @@ def test_a_pair_is_judged_with_a_reason_skipped_and_undone(gathered: Engine) -> 
     assert sorted(item[1] for item in said(gathered)) == [False, True]
     (batch,) = gathered.evaluation.batches(SET)
     meter = gathered.judging.desk(batch.id, "passage", "Ada").coverage
-    told = "{judged} of {total} judged · {random} drawn at random · {mine} by you"
+    told = "{judged} of {total} labelled · {random} drawn at random · {mine} by you"
     assert words(told, judged=2, total=meter.total, random=meter.at_random, mine=2) in inline(app)
     for left in (1, 0):
         button(app, lambda label: label == words("Undo")).click().run()

@@ -117,7 +117,7 @@ def test_a_slider_moves_the_figures_and_the_flips_lead_to_their_runs_without_a_r
     """SC-04, SC-08: another pass threshold re-decides every question from evidence."""
     app = tune("zh")
     before = runs(gathered)
-    same = ZH.count("same as baseline on 1 question", "same as baseline on {n} questions", 4)
+    same = ZH.count("same on 1 question", "same on {n} questions", 4)
     assert same in inline(app)
     setting(app, "grade_pass_threshold").set_value(0.0).run()
     assert not app.exception, app.exception

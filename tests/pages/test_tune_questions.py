@@ -104,7 +104,7 @@ def test_unknown_questions_are_no_changes_and_are_counted() -> None:
     found = question_changes(evidence_of(12, BEFORE), BEFORE, replace(BEFORE, collection="elsewhere"))
     assert changed_text(found, EN).endswith("12 unknown")
     same = question_changes(evidence_of(12, BEFORE), BEFORE, BEFORE)
-    assert changed_text(same, EN) == "same as baseline on 12 questions"
+    assert changed_text(same, EN) == "same on 12 questions"
 
 
 def test_the_file_has_every_question_and_no_formula() -> None:

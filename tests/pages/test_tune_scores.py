@@ -69,7 +69,7 @@ def test_an_answer_that_is_not_supported_is_no_part_of_the_green_bar(language: U
     doubted = replace(records[answered[0]], answer_note="unsupported")
     evaluation = evaluate(gather(made, {**records, answered[0]: doubted}), [BEFORE, BEFORE])
     rows = outcome_rows(evaluation, words)
-    for side in (words("baseline"), words("now")):
+    for side in (words("Baseline"), words("Now")):
         counts = {row["outcome"]: row["count"] for row in rows if row["side"] == side}
         assert counts[outcome_text("answered", words, "unsupported")] == 1
         assert counts[outcome_text("answered", words)] == len(answered) - 1

@@ -17,7 +17,7 @@ from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.measures import Measure
 from engine.evaluation.values import AnswerJudgement, Batch, JudgingProgress
-from engine.messages import NC_
+from engine.messages import N_, NC_
 from engine.model.config import RoleModel
 from engine.model.values import RunRecord
 from pages.parts.common.actions import fault_key, run_action, say_fault
@@ -28,6 +28,7 @@ from pages.parts.tune.tried import evaluated
 _WATCH_S = 0.5
 _OTHER = "other"
 _LONGEST = 200
+_OWN_WORK = N_("This model wrote the answers: it judges its own work.")
 _FAULT = "tune_judging"
 _BEGUN = "tune_judging_begun"
 
@@ -37,19 +38,12 @@ def answers_panel(engine: Engine, shown: Shown, gathering: Gathering, words: Wor
     batch = gathering.batch
     if batch is None:
         return
-    st.caption(
-        words(
-            "The answers of this gathering, as they were given. What a chat model says of them is shown beside and in "
-            "the two measures of the judge; it never makes an answer count as right."
-        )
-    )
+    st.caption(words("Choose an answer to read it. What a chat model says of it never makes it count as right."))
     _judge(engine, shown, batch, words)
     records = {case.id: record for case, record in records_of(engine, batch)}
     rows = _rows(engine, shown, batch, records)
     chosen = answers_table(rows, words, key="tune_answers")
-    if chosen is None:
-        st.caption(words("Choose a line to read the answer and its claims."))
-    else:
+    if chosen is not None:
         answer_card(rows[chosen], words, key="tune_answer")
 
 
@@ -68,14 +62,10 @@ def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
     with st.popover(words("Judge with a chat model"), icon=":material/gavel:"):
         model = _model_choice(engine, batch, words)
         if model == batch.config.models.generator.model:
-            st.caption(words("This model wrote the answers: it would judge its own work."))
+            st.caption(words(_OWN_WORK))
         found = engine.batches.judging(batch.id, model)
         left = found.total - found.done
-        st.caption(
-            words.count("1 answer to judge, one call each.", "{n} answers to judge, one call each.", left)
-            if left
-            else words("It has judged all of them.")
-        )
+        st.caption(words.count("1 answer to judge, one call each.", "{n} answers to judge, one call each.", left))
         if st.button(
             words(NC_("answers", "Judge")), type="primary", disabled=not (model and left), key="tune_judge_go"
         ):
@@ -94,7 +84,7 @@ def _judged_by(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None
     progress = engine.batches.judging(batch.id, shown.judge)
     st.caption(judging_text(progress, words))
     if progress.judge == batch.config.models.generator.model:
-        st.caption(words("This model wrote the answers: it judged its own work."))
+        st.caption(words(_OWN_WORK))
 
 
 def _model_choice(engine: Engine, batch: Batch, words: Words) -> str:

@@ -61,40 +61,29 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     """Everything about the grader that gave the verdicts of the gathered evidence."""
     if gathering.batch is None:
         return
+    grader = _grader_name(gathering.config, words)
     st.caption(
-        words(
-            "How good is the grader ({grader})? Its verdicts against the labels of the set, and against your own.",
-            grader=_grader_name(gathering.config, words),
-        )
+        words("Every verdict of {grader} in these runs, against the labels of the set and your own.", grader=grader)
     )
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     only = left.toggle(
         words("Only labelled passages"),
-        help=words("Data sets seldom name every right passage. Off: what is not named counts as not relevant."),
+        help=words("Off: passages without a label count as not relevant."),
         key="bench_only",
     )
     cut = right.slider(
-        words("Passes from P(relevant)"),
+        words("Min. P(relevant)"),
         0.0,
         1.0,
         config.min_confidence,
         0.01,
-        help=words("The setting minimum confidence of a run."),
         key="bench_cut",
     )
     graded = judged_pairs(engine, gathering.batch, only_labelled=only)
     found = figures(graded, cut)
-    st.caption(
-        words(
-            "Every passage that the grader judged in these runs, kept or dropped. The precision under *All measures* "
-            "counts only those that the settings under test keep."
-        )
-    )
     bench_figures(found, words, key="bench_figures")
     if found.assumed_n:
-        st.caption(
-            words("{n} of these labels are assumed: the passage meets none of the expectations.", n=found.assumed_n)
-        )
+        st.caption(words("{n} of them have no label and count as not relevant.", n=found.assumed_n))
     if found.files_n:
         st.caption(files_text(found, words))
         judge_passages(words, key="bench_judge")
@@ -119,11 +108,11 @@ def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
     wanted = st.slider(words("Wanted precision"), 0.5, 1.0, 0.9, 0.01, key="bench_wanted", width=360)
     cut = cut_for_precision(graded, wanted)
     if cut is None:
-        st.caption(words("No cut reaches {wanted} on these pairs.", wanted=f"{wanted:.2f}"))
+        st.caption(words("No P(relevant) reaches {wanted}.", wanted=f"{wanted:.2f}"))
         return
     st.markdown(
         words(
-            "From P(relevant) ≥ **{cut}** on, precision is {precision} with recall {recall} ({n} pass).",
+            "P(relevant) ≥ **{cut}**: precision {precision}, recall {recall} ({n} pass).",
             cut=f"{cut.cut:.2f}",
             precision=f"{cut.precision:.2f}",
             recall=f"{cut.recall:.2f}",
@@ -137,7 +126,7 @@ def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...],
     st.markdown(f"**{words('Two graders on the same pairs')}**")
     others = gathering.others
     if not others:
-        st.caption(words("Gather this set again with another grader (panel at the left) to compare the two."))
+        st.caption(words("Run this set again with another grader to compare the two."))
         return
     chosen = st.selectbox(
         words("Second"), others, format_func=lambda item: batch_name(item, words), key="bench_other", width=420
@@ -151,10 +140,7 @@ def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...],
 
 def scatter(engine: Engine, batch_id: str, judged: list[RunRecord], cut: float, words: Words) -> None:
     """Grade the passages of some questions again, several times, and show how far the verdicts scatter."""
-    st.markdown(f"**{words('Noise: the same passages judged again')}**")
-    st.caption(
-        words("A verdict within the noise band of the cut is a coin flip: made again, it may fall on the other side.")
-    )
+    st.markdown(f"**{words('Noise: the same passages graded again')}**")
     name = f"{_JOB}_{batch_id}"
     job: _Regrading | None = st.session_state.get(name)
     running = job is not None and job.future is not None and not job.future.done()
@@ -166,7 +152,7 @@ def scatter(engine: Engine, batch_id: str, judged: list[RunRecord], cut: float, 
         step = max(1, len(judged) // int(count))
         records = judged[::step][: int(count)]
         judgements = int(times) * sum(len(judged_passages(record)) for record in records)
-        label = words("Judge again ({n} judgements)", n=judgements)
+        label = words("Re-grade ({n} verdicts)", n=judgements)
         if st.button(label, icon=":material/replay:", disabled=running or not may("editor"), key="bench_regrade"):
             job = _Regrading(int(times) * len(records), texts=_texts(records))
             job.future = engine.start_regrade(records, int(times), job.note)

@@ -22,16 +22,13 @@ from pages.parts.tune.vega import ACCENT, AMBER, draw_chart, layer, number, shar
 FIGURES = {
     "precision": (N_("Precision"), N_("Of what passed, how much is relevant.")),
     "recall": (NC_("grader bench", "Recall"), N_("Of what is relevant, how much passed.")),
-    "f1": (N_("F1"), N_("Harmonic mean of precision and recall.")),
-    "kappa": (N_("Agreement κ"), N_("Cohen's kappa: agreement with the labels beyond chance.")),
-    "auc": (
-        N_("AUC"),
-        N_("Chance that a relevant passage is given a higher P(relevant) than an irrelevant one."),
-    ),
-    "brier": (N_("Brier score"), N_("Mean squared distance of P(relevant) from the label; lower is better.")),
-    "ece": (N_("Calibration error"), N_("ECE: how far P(relevant) lies from how often it is true.")),
+    "f1": (N_("F1"), ""),
+    "kappa": (N_("Agreement beyond chance, κ"), ""),
+    "auc": (N_("AUC"), N_("How often a relevant passage has a higher P(relevant) than an irrelevant one.")),
+    "brier": (N_("Brier score"), ""),
+    "ece": (N_("Calibration error"), N_("How far P(relevant) is from how often it is true.")),
 }
-"""Name and explanation of each figure of a grader."""
+"""Name of each figure of a grader, and an explanation where the name is none."""
 
 _IS = {
     "yes": N_("labelled relevant"),
@@ -39,10 +36,10 @@ _IS = {
 }
 
 _MISSING = {
-    "no_pairs": N_("nothing labelled"),
-    "one_class": N_("one kind of label only"),
+    "no_pairs": N_("too few labels"),
+    "one_class": N_("too few labels"),
     "nothing_passes": N_("nothing passes"),
-    "nothing_relevant": N_("nothing is relevant"),
+    "nothing_relevant": N_("too few labels"),
     "files": N_("labels name files"),
 }
 
@@ -71,7 +68,7 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
                 _number(getattr(found, field)),
                 _why(found, field, words),
                 note_look="num muted",
-                title=words(help_text),
+                title=words(help_text) if help_text else "",
             )
             for field, (name, help_text) in FIGURES.items()
             if field != "brier"
@@ -85,10 +82,9 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
 def files_text(found: GraderFigures, words: Words) -> str:
     """Explain what labels of whole files say about a grader, and what they do not."""
     return words.count(
-        "1 label names a file, and not which of its passages is right. Recall counts it once, for the passage judged "
-        "best (passed: {passed}). The other figures need judged passages.",
-        "{n} labels name a file, and not which of its passages is right. Recall counts each once, for the passage "
-        "judged best (passed: {passed}). The other figures need judged passages.",
+        "1 label names a file: recall counts its best passage (passed: {passed}); the rest needs labelled passages.",
+        "{n} labels name files: recall counts the best passage of each (passed: {passed}); the rest needs labelled "
+        "passages.",
         found.files_n,
         passed=found.files_passed,
     )
@@ -97,7 +93,7 @@ def files_text(found: GraderFigures, words: Words) -> str:
 def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     """Precision over recall as the cut moves; the cut in use is marked."""
     if not figures.curve:
-        st.caption(words("Too few labels for a curve."))
+        st.caption(words("too few labels"))
         return
     nearest = min(figures.curve, key=lambda point: abs(point.cut - figures.cut))
     precision, recall = words("Precision"), words(NC_("grader bench", "Recall"))
@@ -105,7 +101,7 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
         "x": share("recall", recall),
         "y": share("precision", precision),
         "tooltip": [
-            number("cut", words("Passes from P(relevant)"), format=".2f"),
+            number("cut", words("Min. P(relevant)"), format=".2f"),
             number("precision", precision, format=".2f"),
             number("recall", recall, format=".2f"),
         ],
@@ -115,7 +111,7 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     line = layer(rows, steps, order=number("cut"), **encoding)
     dot = {"type": "point", "filled": True, "size": 130, "color": AMBER}
     here = layer([rows[figures.curve.index(nearest)]], dot, **encoding)
-    draw_chart(line, here, key=key, title=words("Precision and recall as the cut moves"), height=_HEIGHT)
+    draw_chart(line, here, key=key, title=words("Precision and recall"), height=_HEIGHT)
 
 
 def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
@@ -131,7 +127,7 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
         if item.n and item.mean_p is not None and item.relevant_share is not None
     ]
     if not rows:
-        st.caption(words("Too few labels for a curve."))
+        st.caption(words("too few labels"))
         return
     says, right, judged = (
         words("what the grader says"),
@@ -148,15 +144,14 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
         tooltip=[text("bin", says), number("true", right, format=".2f"), number("n", judged)],
         **ends,
     )
-    title = words("Reliability (calibration error {ece})", ece=_number(figures.ece))
-    draw_chart(diagonal, points, key=key, title=title, height=_HEIGHT)
+    draw_chart(diagonal, points, key=key, title=words("Reliability"), height=_HEIGHT)
 
 
 def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
     """Two graders on the same pairs, and where they disagree most."""
     parts = [
         words(
-            "Both judged {n} pairs: agreement {agreement}, κ {kappa}.",
+            "{n} passages graded by both: agreement {agreement}, κ {kappa}.",
             n=compared.n,
             agreement=_number(compared.agreement),
             kappa=_number(compared.kappa),
@@ -165,7 +160,7 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
     if compared.labelled_n:
         parts.append(
             words(
-                "Of {n} labelled ones the first is right on {first}, the second on {second} ({p}).",
+                "Of {n} labelled ones, right: first {first}, second {second} ({p}).",
                 n=compared.labelled_n,
                 first=compared.first_right,
                 second=compared.second_right,
@@ -188,21 +183,17 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
 
 def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
     """Show the spread of repeated gradings per passage, with a coin-flip badge where the threshold falls within it."""
-    said = (
-        words("No scatter: every repeated verdict was the same.")
-        if not found.band
-        else words(
-            "Noise band ±{band}; {n} of {total} passages changed sides.",
-            band=probability_text(found.band),
-            n=found.flipping_n,
-            total=len(found.passages),
-        )
+    said = words(
+        "Noise ±{band}; {n} of {total} passages changed sides.",
+        band=probability_text(found.band or 0.0),
+        n=found.flipping_n,
+        total=len(found.passages),
     )
     rows = []
     for item in sorted(found.passages, key=lambda one: (-(one.flip_rate or 0.0), -(one.sd or 0.0)))[:_SHOWN]:
         badge: Node | str = ""
         if item.mean_p is not None and (item.flip_rate or coin_flip(item.mean_p, found.cut, found.band)):
-            badge = chip("warn", words("coin flip"), words("The cut lies within the noise of this verdict."))
+            badge = chip("warn", words("coin flip"))
         figures = (_number(value) for value in (item.mean_p, item.sd, item.flip_rate))
         rows.append((texts.get(item.passage_id, item.passage_id), *figures, badge))
     heads = [words("Passage"), words("Mean P"), words("Spread"), words("Flip rate"), words("coin flip")]
@@ -238,11 +229,10 @@ def _number(value: float | None) -> str:
 
 
 def too_few(found: Judgements, words: Words) -> None:
-    """Show what is available, what is needed, and how many more that takes."""
-    more, relevant, others, questions = found.missing
-    parts = [
+    """Show what a fit needs, and what there is."""
+    st.caption(
         words(
-            "A fit wants {least} judgements of {questions} questions, {each} relevant and {each} not. Here are {n} of "
+            "A fit needs {least} labels of {questions} questions, {each} relevant and {each} not. There are {n} of "
             "{asked}, {relevant} relevant.",
             least=LEAST,
             questions=LEAST_QUESTIONS,
@@ -251,14 +241,7 @@ def too_few(found: Judgements, words: Words) -> None:
             asked=found.questions,
             relevant=found.relevant,
         )
-    ]
-    if more:
-        parts.append(words.count("1 more is missing.", "{n} more are missing.", more))
-    if relevant or others:
-        parts.append(words("Of them {yes} relevant and {no} not.", yes=relevant, no=others))
-    if questions:
-        parts.append(words.count("1 more question is missing.", "{n} more questions are missing.", questions))
-    st.caption(words.joined(parts))
+    )
 
 
 def fit_result(trial: Trial, words: Words, *, key: str) -> None:
@@ -276,22 +259,15 @@ def fit_result(trial: Trial, words: Words, *, key: str) -> None:
     ]
     heads = ["", words("Without the fit"), words("With it"), ""]
     said = words(
-        "{n} judgements of {asked} questions, {assumed} of them assumed. Each question is judged by a fit that has not "
-        "seen it.",
+        "{n} labels of {asked} questions, {assumed} assumed; each question is left out of the fit that grades it.",
         n=old.n,
         asked=trial.questions,
         assumed=old.assumed_n,
     )
     draw((node("p", "muted", said), table("flips", heads, rows, numbers=(1, 2))), words, key=f"{key}_table")
     _charts(old, new, words, key)
-    if not trial.helps and trial.fit is not None and trial.fit.kind == "examples":
-        st.caption(words("It is not offered: κ must rise."))
-    elif not trial.helps:
-        st.caption(
-            words(
-                "It is not offered: it must make neither agreement κ nor the Brier score worse, and one of them better."
-            )
-        )
+    if not trial.helps:
+        st.caption(words("Not offered: the fit does not improve agreement or calibration without worsening the other."))
 
 
 def _charts(old: GraderFigures, new: GraderFigures, words: Words, key: str) -> None:

@@ -29,16 +29,14 @@ from pages.parts.tune.evidence import Gathering, fit_trial, records_of
 _ASKED = "bench_fit_asked"
 _ABOUT: Mapping[FitKind, str] = {
     "coefficients": N_(
-        "The built-in grader weighs what it sees by coefficients that ship with the program. Judgements of this "
-        "collection pull them, as far as that helps on questions left out."
+        "Labels of this collection adjust the coefficients of the built-in grader, as far as that helps on questions "
+        "left out."
     ),
     "calibration": N_(
-        "P(relevant) becomes the share that was judged relevant at such scores (Venn-Abers). Their order is never "
-        "turned."
+        "P(relevant) becomes the share labelled relevant at such scores (Venn-Abers); their order stays."
     ),
     "examples": N_(
-        "Judgements that contradict the verdicts go into the prompt as examples, where that raises κ on questions "
-        "that give none. Assumed labels do not count here."
+        "Labels that contradict verdicts go into the prompt as examples, where that raises κ on other questions."
     ),
 }
 _WATCH_S = 0.5
@@ -54,7 +52,7 @@ def fit_section(engine: Engine, gathering: Gathering, config: RunConfig, populat
     """Try a fit on the judgements above, use it, and go back; ``config`` is the panel's."""
     assert gathering.batch is not None
     kind = kind_of(gathering.config.models.grader)
-    st.markdown(f"**{words('Fit the grader to these judgements')}**")
+    st.markdown(f"**{words('Fit the grader to these labels')}**")
     st.caption(words(_ABOUT[kind]))
     if kind == "examples":
         found = examples_trial(engine, gathering, population, words)
@@ -75,7 +73,7 @@ def _fitted(engine: Engine, gathering: Gathering, config: RunConfig, population:
         with st.spinner(words("Fitting")):
             found = fit_trial(engine, gathering.batch, only_labelled=population.only_labelled, cut=population.cut)
         if found.after is None:
-            st.caption(words("These judgements are too one-sided: without some questions one kind is left alone."))
+            st.caption(words("These labels are too one-sided."))
         else:
             fit_result(found, words, key="bench_fit")
             _offer(engine, found, config, words)
@@ -91,7 +89,7 @@ def _offer(engine: Engine, found: Trial, config: RunConfig, words: Words) -> Non
         found.helps
         and not in_use
         and st.button(
-            words("Use it"), icon=":material/check:", type="primary", disabled=not may("editor"), key="bench_fit_use"
+            words("Use"), icon=":material/check:", type="primary", disabled=not may("editor"), key="bench_fit_use"
         )
     ):
         _use(engine, found.fit, words)
@@ -118,13 +116,12 @@ def _kept(engine: Engine, gathering: Gathering, config: RunConfig, words: Words)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(
                 words(
-                    "Runs are judged by {grader} from now on: it stands in the panel. Gather again to see it on the "
-                    "same questions.",
+                    "{grader} grades from now on; run again to see it on these questions.",
                     grader=model_label(chosen.name, words),
                 ),
                 width="stretch",
             )
-            if st.button(words("Back to the shipped one"), icon=":material/undo:", key="bench_fit_back"):
+            if st.button(words("Back to the shipped grader"), icon=":material/undo:", key="bench_fit_back"):
                 _choose(chosen.model)
     collection = collection_of(engine, gathering)
     others = [fit for fit in engine.grader_fits.of(collection) if fit.model == grader.model and fit.name != chosen.name]
@@ -172,10 +169,10 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
     records = {case.id: record for case, record in records_of(engine, gathering.batch)}
     plan = plan_of(population.graded, records, population.cut)
     if gathering.config.models.grader.fit:
-        st.caption(words("These verdicts were made with examples already: choose a gathering without."))
+        st.caption(words("These verdicts were made with examples already: choose other runs."))
         return None
     if not plan.examples:
-        st.caption(words("No judgement contradicts a verdict, so there is nothing to show."))
+        st.caption(words("No label contradicts a verdict."))
         return None
     _examples(plan, words)
     if any(plan.missing):
@@ -205,14 +202,7 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
 
 def _examples(plan: Plan, words: Words) -> None:
     """Show the examples for the prompt, and the pairs left for a trial."""
-    said = words.joined(
-        [
-            words.count(
-                "1 judgement contradicts its verdict.", "{n} judgements contradict their verdicts.", plan.corrections
-            ),
-            words.count("1 becomes an example:", "{n} become examples, of different questions:", len(plan.examples)),
-        ]
-    )
+    said = words("{n} labels contradict their verdicts; examples from different questions:", n=plan.corrections)
     st.caption(said)
     rows = [
         (
@@ -232,19 +222,13 @@ def _snippet(text: str) -> str:
 
 
 def _too_few(plan: Plan, words: Words) -> None:
-    more, relevant, others = plan.missing
-    parts = [
-        words(
-            "They are tried on judgements of other questions: {least}, {each} relevant and {each} not. There are {n}.",
-            least=LEAST,
-            each=LEAST_EACH,
-            n=len(plan.held_out),
-        ),
-        words.count("1 more is missing.", "{n} more are missing.", more),
-    ]
-    if relevant or others:
-        parts.append(words("Of them {yes} relevant and {no} not.", yes=relevant, no=others))
-    st.caption(words.joined(parts))
+    said = words(
+        "They are tried on labels of other questions: {least}, {each} relevant and {each} not. There are {n}.",
+        least=LEAST,
+        each=LEAST_EACH,
+        n=len(plan.held_out),
+    )
+    st.caption(said)
 
 
 def _follow(job: _Trying, words: Words) -> None:

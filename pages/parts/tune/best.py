@@ -121,9 +121,8 @@ def needed_text(found: Recommendation, words: Words) -> str:
 def _try(found: Recommendation, config: RunConfig, words: Words) -> None:
     if found.choice == "too_poor" or found.config == config:
         return
-    moves = words("Moves the sliders there; calls no model.")
     label = words("Back to baseline") if found.choice == "baseline_stays" else words("Try")
-    if st.button(label, key="tune_try", type="primary" if found.better else "secondary", help=moves):
+    if st.button(label, key="tune_try", type="primary" if found.better else "secondary"):
         want_settings(found.config)
         st.rerun()
 
@@ -144,7 +143,7 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
     for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.text(saved)
-            if st.button(words("use"), key=f"tune_use_{place}", type="tertiary"):
+            if st.button(words("Use"), key=f"tune_use_{place}", type="tertiary"):
                 want_settings(settings)
                 st.rerun()
             if may("editor") and st.button(words("forget"), key=f"tune_forget_{place}", type="tertiary"):
@@ -196,8 +195,8 @@ def take_away(engine: Engine, config: RunConfig, question: str, words: Words) ->
 
 def exports(config: RunConfig, tried_n: int, sweep: Callable[[], bytes], words: Words) -> None:
     """The settings as files, and everything that was tried."""
-    download(words("Settings (JSON)"), as_json(config).encode(), "settings.json", key="tune_export_json")
-    download(words("Settings for `eval` (TOML)"), as_toml(config).encode(), "settings.toml", key="tune_export_toml")
+    download("JSON", as_json(config).encode(), "settings.json", key="tune_export_json")
+    download("TOML · eval", as_toml(config).encode(), "settings.toml", key="tune_export_toml")
     download(words("All {n} settings tried (CSV)", n=tried_n), sweep, "sweep.csv", key="tune_csv")
 
 

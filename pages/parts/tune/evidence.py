@@ -76,7 +76,7 @@ class Gathering:
         return (
             words.joined(fault_text(fault, words))
             if fault
-            else words("The run was cut off; gather the rest to repeat it.")
+            else words("The run was cut off; run the rest to repeat it.")
         )
 
 

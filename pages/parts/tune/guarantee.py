@@ -91,12 +91,7 @@ def panel(
         want_settings(made.settings[pick])
         st.rerun()
     missing_answers(engine, shown, gathering, config, words)
-    st.caption(
-        words(
-            "Settings are tested from the strictest to the laxest, by their values alone, until one fails: so the "
-            "confidence holds for all that pass together. Only recorded answers count."
-        )
-    )
+    st.caption(words("Tested from the strictest setting to the laxest until one fails; only recorded answers count."))
     _estimate(shown, confidence, words)
     _similarity(shown, words)
     if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
@@ -143,8 +138,7 @@ def _similarity(shown: Shown, words: Words) -> None:
     if cut := similarity_cut(shown.evidence, _KEPT):
         st.caption(
             words(
-                "A similarity threshold of {cut} keeps an expected passage for {share} of new questions whose first "
-                "search finds one (n = {n}).",
+                "Min. similarity {cut} keeps the right passage for {share} of new questions that find it (n = {n}).",
                 cut=value_text("recall", cut[0]),
                 share=percent(_KEPT),
                 n=cut[1],
@@ -159,8 +153,7 @@ def _estimate(shown: Shown, confidence: float, words: Words) -> None:
     if found is None and shown.judge:
         st.caption(
             words(
-                "Once {least} answers are judged that were drawn at random (now {n}), the verdicts of {judge} help to "
-                "estimate how many answers are wrong.",
+                "From {least} labelled answers drawn at random (now {n}), the verdicts of {judge} add an estimate.",
                 least=LEAST,
                 n=drawn_at_random(shown.evidence),
                 judge=shown.judge,
@@ -236,14 +229,13 @@ def view(
     test, ``current`` the place of those under test, None where they are not among the settings tried.
     """
     if pick is None:
-        head = node("strong", "heading", words("Not certifiable yet"))
-        none = words("None of {tried} settings is shown to keep this bound.", tried=len(found.p))
+        head = node("strong", "heading", words("No guarantee yet"))
+        none = words("None of {tried} settings is shown to keep it.", tried=len(found.p))
         draw((node("section", "card", head, node("p", "", none), *_missing(found, current, words)),), words, key=key)
         return False
     head = node("div", "head", node("strong", "heading", promise_text(found, words)), chip("pass", words("certified")))
     count = words(
-        "{n} of {tried} settings are certified; of these, this one gives the most answers. The promise holds for "
-        "questions drawn like those of this set, and for all certified settings together.",
+        "{n} of {tried} settings are certified; this one gives the most answers. It holds for questions like these.",
         n=int(found.certified.sum()),
         tried=len(found.p),
     )
@@ -256,7 +248,7 @@ def view(
     if current is not None and current != pick and not found.certified[current]:
         parts += _missing(found, current, words)
     if changed:
-        parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
+        parts.append(node("div", "actions", button(words("Try"), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
 
 
@@ -283,8 +275,7 @@ def predicted_card(found: Predicted | None, judge: str, words: Words, *, key: st
         return
     head = node("div", "head", node("strong", "heading", words("Estimated with the help of a model")))
     said = words(
-        "About {value} of the {n} answers of this gathering are wrong as people would judge them ({low} – {high}, at "
-        "{confidence} confidence).",
+        "About {value} of the {n} answers are wrong ({low} – {high}, at {confidence} confidence).",
         value=_share(found.value),
         n=found.n,
         low=_share(found.low),
@@ -292,8 +283,8 @@ def predicted_card(found: Predicted | None, judge: str, words: Words, *, key: st
         confidence=percent(found.confidence),
     )
     of = words(
-        "From {judged} judgements drawn at random and {verdicts} verdicts of {judge}; the judgements alone say {low} – "
-        "{high}. An estimate: it certifies nothing.",
+        "From {judged} labels drawn at random and {verdicts} verdicts of {judge}; the labels alone say {low} – {high}. "
+        "An estimate, no guarantee.",
         judged=found.judged,
         verdicts=found.verdicts,
         judge=judge,
@@ -328,12 +319,12 @@ def _seen(found: Certificates, place: int, words: Words) -> str:
 def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]:
     """Show what the tried settings lack; empty if they were not tried."""
     if place is None:
-        return [node("p", "muted", words("The settings under test lie between those that were tried."))]
+        return [node("p", "muted", words("The sliders stand between the settings tried."))]
     said = [words("Settings under test:"), _seen(found, place, words)]
     if unrecorded := int(found.unrecorded[place]):
         missing = words.count(
-            "1 answer is not recorded under them; gather with these settings to have it.",
-            "{n} answers are not recorded under them; gather with these settings to have them.",
+            "1 answer is not recorded under them.",
+            "{n} answers are not recorded under them.",
             unrecorded,
         )
         return [node("p", "muted", words.joined([*said, missing]))]
@@ -345,5 +336,5 @@ def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]
     elif more:
         said.append(words(_MORE[found.risk], n=more))
     else:
-        said.append(words("Alone they would pass; a stricter setting did not, and ended the sequence."))
+        said.append(words("Alone they would pass, but a stricter setting did not."))
     return [node("p", "muted", words.joined(said))]

@@ -40,9 +40,9 @@ _MOST_UNDONE = 50
 _THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 """Where only people at this machine come: the one who has judged is taken to judge again."""
 _FILES: dict[Format, tuple[str, str]] = {
-    "jsonl": (N_("JSON lines"), "judgements.jsonl"),
-    "qrels": (N_("TREC qrels"), "qrels.txt"),
-    "quepid": (N_("CSV of Quepid"), "ratings.csv"),
+    "jsonl": ("JSON lines", "judgements.jsonl"),
+    "qrels": ("TREC qrels", "qrels.txt"),
+    "quepid": ("Quepid CSV", "ratings.csv"),
 }
 ASKED: dict[Kind, str] = {
     "passage": N_("Does this passage help to answer the question?"),
@@ -92,7 +92,7 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
         judge = _judge(engine, words)
         _guidelines(engine, query_set.name, words)
     if not judge:
-        st.caption(words("Type your name to begin; each judge has judgements of their own."))
+        st.caption(words("Type your name to begin."))
         return
     found = engine.judging.desk(batch_id, kind, judge, st.session_state.setdefault(_SKIPPED, []))
     coverage_meter(found.coverage, found.yes, words, key="tune_desk_coverage")
@@ -105,7 +105,7 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
 def _judge(engine: Engine, words: Words) -> str:
     """Return the judge: the signed-in user, or the name they typed."""
     if current_user().author:
-        quiet(words("Judging as {name}", name=current_user().author), words, key="tune_desk_me")
+        quiet(words("Labelling as {name}", name=current_user().author), words, key="tune_desk_me")
         return current_user().author
     # A name that was just typed stays among the options: it is known from its first judgement on.
     known = engine.judging.judges()
@@ -113,7 +113,7 @@ def _judge(engine: Engine, words: Words) -> str:
         st.session_state[_JUDGE] = known[0]
     typed = str(st.session_state.get(_JUDGE) or "")
     chosen = st.selectbox(
-        words("Judging as"),
+        words("Labelling as"),
         sorted({*known, *([typed] if typed else [])}),
         index=None,
         accept_new_options=True,
@@ -128,7 +128,7 @@ def _judge(engine: Engine, words: Words) -> str:
 def _guidelines(engine: Engine, set_name: str, words: Words) -> None:
     with st.popover(words("Guidelines"), icon=":material/menu_book:"):
         written = st.text_area(
-            words("What judges of this set should go by"),
+            words("What to go by"),
             engine.judging.guidelines(set_name),
             max_chars=LONGEST_GUIDELINES,
             height=180,
@@ -142,7 +142,7 @@ def _guidelines(engine: Engine, set_name: str, words: Words) -> None:
 def _pair(engine: Engine, found: Next | None, kind: Kind, judge: str, words: Words) -> None:
     past: list[tuple[Item, str]] = st.session_state.setdefault(_PAST, [])
     if found is None:
-        quiet(words("You have judged all of them."), words, key="tune_desk_done")
+        quiet(words("All labelled."), words, key="tune_desk_done")
     else:
         pair_card(found.item, words, key="tune_desk_pair")
         st.text_input(words("Why (optional)"), max_chars=LONGEST_EXPLANATION, key=f"tune_desk_why_{found.item.id}")
@@ -195,19 +195,14 @@ def _undo(engine: Engine) -> None:
 
 def _agreement(found: Desk, words: Words) -> None:
     if found.agreements:
-        st.caption(
-            words(
-                "How far judges agree with each other and with graders, on the pairs that both judged; κ is agreement "
-                "beyond chance."
-            )
-        )
+        st.caption(words("Agreement of people and graders on what both judged; κ is agreement beyond chance."))
         agreement_table(found.agreements, words, key="tune_desk_agreement")
 
 
 def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
     """The judgements of the set as a file, and a file of them taken in."""
-    st.markdown(f"**{words('Judgements of this set as files')}**")
-    form = pick(words("Form"), {name: words(label) for name, (label, _) in _FILES.items()}, key="tune_desk_form")
+    st.markdown(f"**{words('Labels of this set as files')}**")
+    form = pick(words("Form"), {name: label for name, (label, _) in _FILES.items()}, key="tune_desk_form")
     assert form in FORMATS
     name = query_set.name
     download(
@@ -227,7 +222,7 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
         quiet(words.joined(said), words, key="tune_desk_taken_note")
     uploads = st.session_state.setdefault("tune_desk_uploads", 0)
     kinds = ["jsonl", "csv", "tsv", "xlsx", "txt", "qrels"]
-    file = st.file_uploader(words("Import judgements"), type=kinds, key=f"tune_desk_file_{uploads}")
+    file = st.file_uploader(words("Import labels"), type=kinds, key=f"tune_desk_file_{uploads}")
     if file is None:
         return
     least = 1
@@ -255,14 +250,9 @@ def _history(engine: Engine, set_name: str, words: Words) -> None:
     found = engine.judging.history(set_name)
     st.markdown(f"**{words('History')}**")
     if not found:
-        st.caption(words("The scores of each finished gathering stand here from its end on."))
+        st.caption(words("No finished run of the whole set yet."))
         return
-    st.caption(
-        words(
-            "Each gathering of the whole set, with the judgements made before its history was first "
-            "opened; the figures above count later ones too."
-        )
-    )
+    st.caption(words("Each run of the whole set, with the labels of its time."))
     history_chart(found, words, key="tune_desk_history")
     rows = history_rows(found, words)
     note = words("note")
@@ -302,7 +292,7 @@ def pair_card(item: Item, words: Words, *, key: str) -> None:
 def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: str) -> None:
     """Show how much of a collection of pairs is judged, and what the randomly drawn ones say about all."""
     told = words(
-        "{judged} of {total} judged · {random} drawn at random · {mine} by you",
+        "{judged} of {total} labelled · {random} drawn at random · {mine} by you",
         judged=found.judged,
         total=found.total,
         random=found.at_random,
@@ -312,7 +302,7 @@ def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: 
     parts = [node("div", "muted small", told), gauge(part, told)]
     if yes is not None:
         said = words(
-            "Yes to {share} of those drawn at random ({low}–{high} at 95 %, n = {n}): they alone stand for the rest.",
+            "Yes to {share} of those drawn at random (95 %: {low}–{high}, n = {n}).",
             share=f"{yes.value:.2f}",
             low=f"{yes.low:.2f}",
             high=f"{yes.high:.2f}",
@@ -379,9 +369,7 @@ def history_chart(found: Sequence[Scores], words: Words, *, key: str) -> None:
     ]
     line = layer(rows, {"type": "line"}, **ends)
     points = layer(rows, {"type": "point", "filled": True, "size": 60}, tooltip=tips, **ends)
-    draw_chart(
-        line, points, key=key, title=words("Scores of the set over its gatherings, oldest first"), height=_HEIGHT
-    )
+    draw_chart(line, points, key=key, title=words("Scores of the set, oldest first"), height=_HEIGHT)
 
 
 def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
@@ -390,7 +378,7 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
         {
             "batch": item.batch_id,
             words("gathered"): moment(item.at),
-            words("judgements until"): moment(item.noted_at) if item.noted_at else "–",
+            words("labels until"): moment(item.noted_at) if item.noted_at else "–",
             **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
             words("note"): item.note,
         }

@@ -147,26 +147,11 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
     marked = [passage_id for (_, passage_id), relevant in labels.items() if relevant]
     case = case_of(record, marked)
     expected = len(case.expected)
-    if marked:
-        st.caption(
-            words.count(
-                "The passage that you marked as helpful is expected.",
-                "{n} passages that you marked as helpful are expected.",
-                expected,
-            )
-        )
-    else:
-        st.caption(
-            words.count(
-                "The passage that the answer cites is expected.",
-                "{n} passages that the answer cites are expected.",
-                expected,
-            )
-            if expected
-            else words(
-                "Nothing is expected: the run cites nothing. Mark passages as helpful on the page Ask to label it."
-            )
-        )
+    st.caption(
+        words.count("1 passage is expected.", "{n} passages are expected.", expected)
+        if expected
+        else words("Nothing is expected: mark passages as helpful on Ask to label the question.")
+    )
     own = [name for name in names if name != SAMPLE_SET]
     name = st.selectbox(
         words("Set"),

@@ -52,12 +52,12 @@ _CHANGES = {
     "lost_expected": N_("loses the right passage"),
     "now_answers": N_("now answers"),
     "now_refuses": N_("now refuses"),
-    "now_refuses_unanswerable": N_("now refuses what has no answer"),
-    "now_answers_unanswerable": N_("now answers what has no answer"),
+    "now_refuses_unanswerable": N_("now refuses"),
+    "now_answers_unanswerable": N_("now answers"),
     "other_outcome": N_("other outcome"),
     "nothing": "",
-    "unknown_before": N_("baseline unknown"),
-    "unknown_after": N_("now unknown"),
+    "unknown_before": N_("unknown"),
+    "unknown_after": N_("unknown"),
 }
 Link = Callable[[RunId], str]
 """Makes the address of a run with the settings under test."""
@@ -124,13 +124,14 @@ def changed_text(changes: QuestionChanges, words: Words) -> str:
     """How many change against the baseline, and whether the paired test on *found and answered* tells them apart."""
     if not changes.changed:
         known = changes.n - changes.unknown
-        same = words.count("same as baseline on 1 question", "same as baseline on {n} questions", known)
-        return words("{said} · {n} unknown", said=same, n=changes.unknown) if changes.unknown else same
-    said = words("{better} better, {worse} worse", better=changes.better, worse=changes.worse)
+        parts = [words.count("same on 1 question", "same on {n} questions", known)]
+    else:
+        test = changes.test
+        parts = [words("{better} better, {worse} worse", better=changes.better, worse=changes.worse)]
+        parts.append(f"{words(VERDICTS[test.verdict])} ({p_text(test.p)})")
     if changes.unknown:
-        said = words("{said} · {n} unknown", said=said, n=changes.unknown)
-    test = changes.test
-    return f"{said} · {words(VERDICTS[test.verdict])} ({p_text(test.p)})"
+        parts.insert(1, words("{n} unknown", n=changes.unknown))
+    return " · ".join(parts)
 
 
 def side_text(side: Side, words: Words) -> str:

@@ -40,7 +40,7 @@ _NOTES: Mapping[AnswerNote, str] = {
     "uncited": N_("{n} recorded answers name no source."),
     "unsupported": N_("{n} recorded answers are not supported."),
 }
-_SIDES = ((BEFORE, N_("baseline")), (AFTER, N_("now")))
+_SIDES = ((BEFORE, N_("Baseline")), (AFTER, N_("Now")))
 _BAR = {"type": "bar", "cornerRadius": 3}
 
 
@@ -76,7 +76,7 @@ def _group(name: str, evaluation: Evaluation, words: Words, so_far: Drawn | None
     rows = [row for measure in GROUPS[name] for row in _rows(measure, evaluation, words, so_far)]
     if not rows:
         return None
-    heads = [words(N_("Measure")), words(N_("Baseline")), words(N_("Now")), words(N_("Change")), "95 %"]
+    heads = [words("Measure"), *(words(name) for _, name in _SIDES), words("Change"), "95 %"]
     parts = [table("flips", heads, rows, numbers=(1, 2, 4))]
     if "f1" in GROUPS[name] and evaluation.figure("f1", AFTER).n:
         said = words("F1 counts shared words: a right answer that quotes a whole sentence scores low.")

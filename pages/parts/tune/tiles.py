@@ -148,7 +148,7 @@ def change_text(evaluation: Evaluation, measure: Measure, words: Words) -> tuple
     """The change against the baseline on the questions known on both sides, and how it looks."""
     test = evaluation.paired(measure, BEFORE, AFTER)
     if test.n == 0 or test.difference is None:
-        return words("no question is known on both sides"), "muted"
+        return words("unknown"), "muted"
     if test.gained == test.lost == 0:
         if test.unknown:
             return words.count("same on 1 question", "same on {n} questions", test.n), "muted"

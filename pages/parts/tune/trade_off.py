@@ -71,7 +71,6 @@ def tab(shown: Shown, evaluation: Evaluation, words: Words) -> None:
         max_selections=MAX_AXES,
         key=AXES,
         persist_state="session",
-        help=words("Two or three; the others stay as the sliders have them."),
     )
     cost: Cost = against.selectbox(
         words("Cost"),

@@ -109,7 +109,7 @@ def _changes(found: QuestionChanges, ends: Ends, words: Words) -> Iterator[Claim
     if unknown != found.unknown or (unknown and str(unknown) not in numbers(said)):
         wrong.append(f"{unknown} unknown")
     others = [case.id for case, old, new in ends if _end(old) != _end(new)]
-    same = words.count("same as baseline on 1 question", "same as baseline on {n} questions", len(ends))
+    same = words.count("same on 1 question", "same on {n} questions", len(ends))
     if said == same and others:
         wrong.append(f"{len(others)} go another way")
     yield Claim(said, tuple(wrong))
