@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from components.common.i18n import Words
 from components.common.markup import draw, node
+from components.common.outcomes import round_text
 from components.common.phrases import begun, model_label, probability_text
 from engine.messages import N_
 from engine.model.config import BUILTIN
@@ -46,7 +47,11 @@ _WHY: Mapping[Failure, str] = {
     "grader_too_lenient": N_(
         "Passages given to the generator: {passed}, none of them expected; expected ones kept: {expected}."
     ),
+<<<<<<< HEAD
     "left_out": N_("It passed in an earlier round, and the answer is made from the last one alone."),
+=======
+    "left_out": N_("It passed ({round}), and the answer is made from the last round alone."),
+>>>>>>> 1e7fe91c (Describe what if at the foot of the sidebar; name the round in a diagnosis)
     "rewrite_drifted": N_(
         "From the first round to the last the pass rate went {rate_first} → {rate_last} and the best similarity "
         "{best_first} → {best_last}."
@@ -62,27 +67,23 @@ _WHY: Mapping[Failure, str] = {
     "unsupported_answer": N_("Sentences with details that their sources do not contain: {sentences}."),
 }
 
+_JUDGED = N_("Mark the right passage: then the cause can be named. If there is none, the refusal was right.")
+_READERS = N_("A grader that reads, a chat model or a cross-encoder, may judge otherwise.")
 _NEXT: Mapping[Failure, str] = {
-    "nothing_retrieved": N_(
-        "Raise “Candidates retrieved”, search by meaning and by words, or branch off with another query."
-    ),
+    "nothing_retrieved": N_("Raise “Candidates retrieved”, search by meaning and by words, or try another query."),
     "dropped_by_similarity": N_("Judge all candidates to learn whether it would pass."),
-    "grader_too_strict": N_("Another grader may judge otherwise, and a branch lets you turn the verdict by hand."),
-    "grader_too_lenient": N_(
-        "Another grader may judge otherwise. Mark what does not help: the grader bench counts it."
-    ),
+    "grader_too_strict": _READERS,
+    "grader_too_lenient": _READERS,
     "left_out": N_("Set “Passages for the answer” to “All rounds”."),
-    "rewrite_drifted": N_("Try another rewriter, or branch off with a query of your own."),
-    "budget_spent": N_("No single change of a setting is known to mend it. A branch can go on with another query."),
-    "undetermined": N_("Mark the right passage, or judge what was not judged: then the cause can be named."),
+    "rewrite_drifted": N_("Try another rewriter, or a query of your own."),
+    "budget_spent": N_("No single setting is known to help. Try another query."),
+    "undetermined": _JUDGED,
     "unsupported_answer": N_("Try another generator."),
     "refused_let_in": N_("Raise P(relevant) again, or mark these passages as right if they are."),
 }
 """Where no change of one setting is known to help."""
 
 _MORE_TIME = N_("Raise “Time budget, seconds”, or try a faster model.")
-_JUDGED = N_("Mark the right passage: then the cause can be named. If there is none, the refusal was right.")
-_READERS = N_("A grader that reads, a chat model or a cross-encoder, may judge otherwise.")
 
 _COUNTS = frozenset(
     {
@@ -136,12 +137,12 @@ def why_text(found: Diagnosis, words: Words) -> str:
     elif found.failure == "nothing_retrieved":
         said = _not_found(found, words)
     else:
-        said = words(_why(found), **_figures(found))
+        said = words(_why(found), **_figures(found, words))
     parts = [said]
     if found.failure == "dropped_by_similarity" and "refused" in found.figures:
         parts.append(words("It was judged all the same, and refused by {grader}.", grader=_named(found, words)))
     if found.figures.get("others"):
-        parts.append(words("Other expected passages that were not judged: {others}.", **_figures(found)))
+        parts.append(words("Other expected passages that were not judged: {others}.", **_figures(found, words)))
     if found.by_words:
         parts.append(words(BLIND))
     return words.joined(parts)
@@ -151,8 +152,6 @@ def next_text(found: Diagnosis, words: Words) -> str:
     """Suggest what to try when no single change of settings is known to help."""
     if found.by_words and found.failure != "undetermined":
         return words(_READERS)
-    if found.failure == "undetermined" and not found.figures["unjudged"]:
-        return words(_JUDGED)
     if found.failure == "dropped_by_similarity" and "refused" in found.figures:
         return words(_NEXT["grader_too_strict"])
     return words(_MORE_TIME if "seconds" in found.figures else _NEXT[found.failure])
@@ -244,8 +243,10 @@ def _named(found: Diagnosis, words: Words) -> str:
     return model_label(name, words)
 
 
-def _figures(found: Diagnosis) -> dict[str, str]:
+def _figures(found: Diagnosis, words: Words) -> dict[str, str]:
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
+    if "round" in figures:
+        figures["round"] = round_text(int(found.figures["round"]), words)
     for one, other in _BESIDE:
         if one in figures and other in figures:
             figures[one], figures[other] = distinct_texts(found.figures[one], found.figures[other])
