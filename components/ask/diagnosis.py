@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from components.common.i18n import Words
 from components.common.markup import draw, node
-from components.common.outcomes import round_text
 from components.common.phrases import begun, model_label, probability_text
 from engine.messages import N_
 from engine.model.config import BUILTIN
@@ -47,11 +46,7 @@ _WHY: Mapping[Failure, str] = {
     "grader_too_lenient": N_(
         "Passages given to the generator: {passed}, none of them expected; expected ones kept: {expected}."
     ),
-<<<<<<< HEAD
     "left_out": N_("It passed in an earlier round, and the answer is made from the last one alone."),
-=======
-    "left_out": N_("It passed ({round}), and the answer is made from the last round alone."),
->>>>>>> 1e7fe91c (Describe what if at the foot of the sidebar; name the round in a diagnosis)
     "rewrite_drifted": N_(
         "From the first round to the last the pass rate went {rate_first} → {rate_last} and the best similarity "
         "{best_first} → {best_last}."
@@ -137,12 +132,12 @@ def why_text(found: Diagnosis, words: Words) -> str:
     elif found.failure == "nothing_retrieved":
         said = _not_found(found, words)
     else:
-        said = words(_why(found), **_figures(found, words))
+        said = words(_why(found), **_figures(found))
     parts = [said]
     if found.failure == "dropped_by_similarity" and "refused" in found.figures:
         parts.append(words("It was judged all the same, and refused by {grader}.", grader=_named(found, words)))
     if found.figures.get("others"):
-        parts.append(words("Other expected passages that were not judged: {others}.", **_figures(found, words)))
+        parts.append(words("Other expected passages that were not judged: {others}.", **_figures(found)))
     if found.by_words:
         parts.append(words(BLIND))
     return words.joined(parts)
@@ -243,10 +238,8 @@ def _named(found: Diagnosis, words: Words) -> str:
     return model_label(name, words)
 
 
-def _figures(found: Diagnosis, words: Words) -> dict[str, str]:
+def _figures(found: Diagnosis) -> dict[str, str]:
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
-    if "round" in figures:
-        figures["round"] = round_text(int(found.figures["round"]), words)
     for one, other in _BESIDE:
         if one in figures and other in figures:
             figures[one], figures[other] = distinct_texts(found.figures[one], found.figures[other])
