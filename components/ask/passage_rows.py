@@ -157,6 +157,12 @@ def _found(seen: Sighting, config: RunConfig, words: Words) -> list[str]:
     return [" + ".join(places), words("fused #{rank}", rank=seen.found.rank)] if places else [f"#{seen.found.rank}"]
 
 
+def _margin(margin: float) -> str:
+    """``+0.05``; a narrow one with the digits that tell it from none."""
+    digits = 2 if round(margin, 2) or not margin else 4
+    return f"{margin:+.{digits}f}".replace("-", "−")
+
+
 def _state(line: LifeLine) -> str:
     if line.dropped:
         return line.fate if line.fate in _DROPPED else line.best.found.gate
@@ -205,7 +211,7 @@ def _seen(seen: Sighting, name: str, config: RunConfig, words: Words) -> dict[st
         "cosine": score_value(seen, words) or "–" if _theirs(seen) else f"{seen.passage.raw_score:.3f}",
         "floor": "–" if _theirs(seen) else f"{seen.round.floor:.3f}",
         "gate": gate_text(seen, words),
-        "margin": f"{seen.found.margin:+.2f}".replace("-", "−") if seen.round.scaled else "–",
+        "margin": _margin(seen.found.margin) if seen.round.scaled else "–",
         "verdict": f"{verdict} ({words('reused')})" if seen.reused else verdict,
     }
 

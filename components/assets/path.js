@@ -146,6 +146,7 @@ function paintRows(life) {
 }
 
 function step(life, event) {
+  if (composing(event)) return;
   const visits = visitsOf(life);
   const from = visits.indexOf(event.target);
   const to = { ArrowRight: from + 1, ArrowDown: from + 1, ArrowLeft: from - 1, ArrowUp: from - 1, Home: 0, End: visits.length - 1 }[event.key];

@@ -18,7 +18,7 @@ function playFrom(life) {
   sessionStorage.setItem(REPLAYED, `${sessionStorage.getItem(REPLAYED) ?? ""} ${shown}`.trim());
   const opened = [...life.rows.querySelectorAll("details:not([open])")];
   opened.forEach((fold) => (fold.open = true));
-  const skip = () => endReplay(life);
+  const skip = (event) => composing(event) || endReplay(life);
   life.replay = { run: shown, opened, skip, step: 0, given: 0, verdicts: {}, detail: null };
   // The answer and the verdicts may be drawn a moment later than the path.
   life.replay.again = setInterval(() => tell(life.replay.detail), STEP_MS / 10);

@@ -85,6 +85,7 @@ function drawTabs(panel, place, rounds, at) {
       const tab = el("button", { type: "button", role: "tab" }, [name]);
       tab.onclick = () => { panel.chosen = number; draw(panel); };
       tab.onkeydown = (event) => {
+        if (composing(event)) return;
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         const next = step && place.children[number + step];
         if (!next) return;

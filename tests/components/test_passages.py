@@ -60,6 +60,7 @@ def test_a_narrow_miss_is_printed_with_digits_that_keep_it_true() -> None:
     candidates = gated((passage("near", "a.md", "", "text", 0.2996),), config)
     record = RunRecord(RunId("r"), "q", config, "", rounds=(Round(0, "q", candidates),))
     assert drop_reason(life_lines(record)[0].best, config, EN) == "0.2996 < 0.3000, missed by 0.0004"
+    assert passage_row(life_lines(record)[0], record, (), EN)["seen"][0]["margin"] == "−0.0004"
 
 
 def test_chips_name_verdict_and_p_relevant() -> None:
