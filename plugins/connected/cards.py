@@ -26,20 +26,20 @@ _STATE = {
 }
 
 _WHY = {
-    "dimension": N_("Its vectors have {dim} numbers, like these. Whether it is the one, the check tells."),
-    "installed": N_("Ollama has it, and its vectors have {dim} numbers, like these."),
-    "not_pulled": N_("Its vectors have {dim} numbers, like these, but Ollama does not have it yet."),
-    "recorded": N_("The catalogue of this program there says that it was used."),
+    "dimension": N_("{dim} dimensions, like these; the check tells whether it is the one."),
+    "installed": N_("In Ollama, with {dim} dimensions, like these."),
+    "not_pulled": N_("{dim} dimensions, like these, but Ollama does not have it yet."),
+    "recorded": N_("Recorded there by this program."),
     "typed": N_("Typed in; the check tells whether it fits."),
 }
 
 _VERDICT = {
-    "same": N_("This is the model: stored vectors and its own agree."),
+    "same": N_("This is the model: its vectors agree with the stored ones."),
     "related": N_(
-        "Nearly this model: another version of it, other prefixes, or texts that were cut. Questions find passages, "
-        "but similarities come out lower."
+        "Nearly this model: another version, other prefixes or cut texts. Questions find passages, with lower "
+        "similarities."
     ),
-    "other": N_("Another model made these vectors, though the number of dimensions is the same. Choose another one."),
+    "other": N_("Another model made these vectors. Choose another one."),
 }
 
 _OLLAMA = "ollama:"

@@ -59,8 +59,8 @@ def choose_model(engine: Engine, chosen: Chosen, words: Words) -> Connection | N
     if not proposals:
         st.info(
             words(
-                "No model that can run here makes vectors of {dim} numbers. Type one of Ollama's as ollama:NAME, or "
-                "ingest the sources again into a collection of your own.",
+                "No model here makes vectors of {dim} dimensions. Type one of Ollama's as ollama:NAME, or add "
+                "the files to a collection of your own.",
                 dim=chosen.dim,
             )
         )
@@ -71,10 +71,7 @@ def choose_model(engine: Engine, chosen: Chosen, words: Words) -> Connection | N
         list(proposals),
         format_func=lambda name: model_option(proposals[name], words) if name in proposals else name,
         accept_new_options=True,
-        help=words(
-            "Questions must be embedded by the model that embedded the passages. Another model of Ollama can be typed "
-            "in as ollama:NAME."
-        ),
+        help=words("The model that embedded the passages; another one of Ollama's as ollama:NAME."),
         key=key,
     )
     if not model:
@@ -126,9 +123,7 @@ def prefixes(model: str, collection: RemoteCollection, words: Words) -> tuple[st
     if not given:
         return None, None
     left, right = st.columns(2)
-    help_text = words(
-        "Words that the other program put before each text it embedded. Those preset are the ones known for the model."
-    )
+    help_text = words("What the other program put before each text.")
     query = left.text_input(words("Before a query"), key=keys[0], max_chars=500, help=help_text)
     passage = right.text_input(words("Before a passage"), key=keys[1], max_chars=500, help=help_text)
     return query, passage
@@ -142,9 +137,7 @@ def check(engine: Engine, connection: Connection, words: Words) -> SelfSearch | 
         words("Check the model"),
         icon=":material/fact_check:",
         key="connect_check",
-        help=words(
-            "Re-embeds up to twenty stored passages and compares with their stored vectors; it takes some seconds."
-        ),
+        help=words("Re-embeds up to 20 passages and compares; takes some seconds."),
     ):
         forget(_TRY)
         begin(_TRY, about, partial(Connections.of(engine).try_out, connection))
@@ -156,7 +149,7 @@ def check(engine: Engine, connection: Connection, words: Words) -> SelfSearch | 
         typed = st.text_area(
             words("Test questions, one a line"),
             key="connect_questions",
-            help=words("Questions that the collection should answer, and perhaps one that it should not."),
+            help=words("Some that it should answer, and one that it should not."),
             max_chars=4000,
         )
         asked = st.form_submit_button(words("Ask"), icon=":material/search:")
@@ -186,7 +179,7 @@ def name_and_connect(
     )
     about = (*about_of(connection), name)
     if checked is None:
-        st.caption(words("Check the model first: with the wrong one every search would find noise."))
+        st.caption(words("Check the model first."))
     pressed = right.button(
         words("Connect"),
         type="primary",

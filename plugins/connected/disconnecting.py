@@ -31,7 +31,7 @@ def addition(engine: Engine, words: Words) -> Addition:
     """The dialog that disconnects a collection."""
 
     def dialog(info: CollectionInfo) -> None:
-        st.text(words("{name} disappears from here. Its rows stay where they are, untouched.", name=info.name))
+        st.text(words("{name} disappears from here; its rows stay where they are.", name=info.name))
 
         def act() -> None:
             disconnected = words("{name} was disconnected.", name=info.name)

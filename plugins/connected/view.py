@@ -20,7 +20,7 @@ from plugins.connected.checking import Chosen, check_and_connect
 from plugins.connected.connections import Connections
 from plugins.connected.values import Place, RemoteCollection
 
-_NOTHING = N_("There is no collection that could be connected. Check the database, or another address.")
+_NOTHING = N_("No collection to connect here. Check the database or the address.")
 
 _FIELDS = {
     "text": N_("Text of the passage"),
@@ -38,12 +38,7 @@ _TEXTS = ("VARCHAR", "STRING", "TEXT", "dynamic", "json")
 
 def connect_page(engine: Engine, words: Words) -> None:
     """Draw the view."""
-    st.caption(
-        words(
-            "Ask questions of a Milvus collection that another program made. It is only read: nothing is written "
-            "there, and a collection that is not loaded is loaded, never released."
-        )
-    )
+    st.caption(words("Ask a Milvus collection of another program. It is only read."))
     connections(engine, words)
     place = choose_place(engine, words)
     if place is None:
@@ -77,7 +72,7 @@ def connections(engine: Engine, words: Words) -> None:
         fault_box(fault, words, key="connect_file", severity="warning")
     states = Connections.of(engine).states()
     if not states:
-        st.caption(words("No collection is connected yet. Begin below with the address."))
+        st.caption(words("Nothing connected yet."))
         return
     st.markdown(f"##### {words('Connections')}")
     pressed = connection_cards(states, words, key="connect_kept")
@@ -91,9 +86,7 @@ def connections(engine: Engine, words: Words) -> None:
 
 def confirm(engine: Engine, name: str, words: Words) -> None:
     """The body of the dialog that asks before a connection goes."""
-    st.text(
-        words("Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name=name)
-    )
+    st.text(words("Disconnect {name}? The collection itself stays as it is.", name=name))
 
     def act() -> None:
         attempt(lambda: Connections.of(engine).disconnect(name), words("{name} is disconnected.", name=name))
@@ -113,8 +106,7 @@ def choose_place(engine: Engine, words: Words) -> Place | None:
             key="connect_address",
             max_chars=500,
             help=words(
-                "A server, such as http://127.0.0.1:19530, or the path of a Milvus Lite folder that ends in .db. Left "
-                "empty: collections in this workbench's own store that other programs made."
+                "A server, or the path of a Milvus Lite folder ending in .db. Empty: this workbench's own store."
             ),
             placeholder="http://127.0.0.1:19530",
         )
@@ -123,16 +115,13 @@ def choose_place(engine: Engine, words: Words) -> Place | None:
             type="password",
             key=f"connect_token_{generation}",
             max_chars=500,
-            help=words(
-                "`user:password` or an API key, where the server wants one. It is kept on this machine, in a file "
-                "that only you can read, and shown nowhere."
-            ),
+            help=words("`user:password` or an API key. Kept in a file that only you can read."),
         )
         database = right.text_input(
             words("Database"),
             key="connect_database",
             max_chars=100,
-            help=words("Left empty: the server's default database."),
+            help=words("Empty: the default database."),
         )
         if st.form_submit_button(words("Show collections"), type="primary", icon=":material/search:"):
             place = Place(address.strip(), token.strip(), database.strip())

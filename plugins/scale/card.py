@@ -28,7 +28,7 @@ def index_card(view: IndexView, words: Words, *, key: str) -> int | None:
     if view.recall is not None:
         parts += _measured(view.recall, view.state, words)
     else:
-        parts.append(node("p", "muted small", words("What this index finds has not been measured yet.")))
+        parts.append(node("p", "muted small", words("Not measured yet.")))
     pressed = draw_knowledge(parts, words, key=key)
     return int(pressed.removeprefix(_BREADTH)) if pressed and pressed.startswith(_BREADTH) else None
 
@@ -68,8 +68,8 @@ def _measured(recall: RecallFigures, state: IndexState, words: Words) -> list[No
     now = recall.kind == state.kind
     rows = [_row(row, state if now else None, words) for row in recall.rows]
     said = words(
-        "Measured {when} UTC with {n} vectors of the collection itself against exact search among {passages}. Times "
-        "are those of the server without embedding the question.",
+        "Measured {when} UTC with {n} vectors of the collection against exact search among {passages}; times "
+        "without embedding the question.",
         when=moment(recall.measured_at),
         n=recall.questions,
         passages=words.count("1 passage", "{n} passages", recall.passages),

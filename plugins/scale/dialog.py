@@ -45,12 +45,7 @@ def index_dialog(engine: Engine, info: CollectionInfo, words: Words) -> None:
     if breadth is not None:
         attempt(lambda: Scale.of(engine).set_breadth(info.name, breadth))
         st.rerun(scope="fragment")
-    st.caption(
-        words(
-            "Measuring reads every vector of the collection once: seconds for ten thousand passages, minutes for a "
-            "million."
-        )
-    )
+    st.caption(words("Reads every vector once: seconds for 10 000 passages, minutes for a million."))
     label = words("Measure recall")
     if st.button(
         label, icon=":material/speed:", key=f"{_KEY}_measure", on_click=_begin, args=(engine, info.name, lambda: "")
@@ -76,8 +71,8 @@ def _another(engine: Engine, view: IndexView, words: Words) -> None:
     st.caption(index_name(chosen, words))
     st.caption(
         words(
-            "Nothing is embedded again. The collection cannot be searched for some seconds, and until the index is "
-            "built its searches find less. The memory is that of the vectors, by formula; texts come on top."
+            "Nothing is embedded again. Searches pause for some seconds, and find less until the index is built. "
+            "Memory is that of the vectors, by formula."
         )
     )
     if chosen == "DISKANN":

@@ -90,7 +90,7 @@ def chosen(place: Elsewhere, collection: str, model: str = "hashing") -> AppTest
 def test_without_connections_the_view_says_where_to_begin(engine: Engine, language: UiLanguage) -> None:
     words = words_for(language)
     app = opened("knowledge", language, view="connect")
-    assert words("No collection is connected yet. Begin below with the address.") in visible(app)
+    assert words("Nothing connected yet.") in visible(app)
     assert words("1 · Where it is") in visible(app)
     assert text(app, "connect_token").proto.type == text(app, "connect_token").proto.PASSWORD
 
@@ -100,9 +100,9 @@ def test_a_collection_is_connected_step_by_step_and_then_answers(engine: Engine,
     app = chosen(theirs, "wiki")
     assert setting(app, "connect_text_wiki").value == "chunk_text"
     assert setting(app, "connect_source_wiki").value == 'metadata["source"]'
-    assert EN("Check the model first: with the wrong one every search would find noise.") in visible(app)
+    assert EN("Check the model first.") in visible(app)
     pressed(app, EN("Check the model"))
-    assert EN("This is the model: stored vectors and its own agree.") in inline(app)
+    assert EN("This is the model: its vectors agree with the stored ones.") in inline(app)
     app.text_area[0].set_value(f"{QUESTION}\nzzz qqq")
     pressed(app, EN("Ask"))
     assert EN("finds something near") in inline(app) and EN("finds nothing near") in inline(app)
@@ -118,9 +118,7 @@ def test_a_collection_is_connected_step_by_step_and_then_answers(engine: Engine,
 def test_a_wrong_model_of_the_right_width_is_called_that(engine: Engine, theirs: Elsewhere) -> None:
     app = chosen(theirs, "loose", "builtin")
     pressed(app, EN("Check the model"))
-    assert EN(
-        "Another model made these vectors, though the number of dimensions is the same. Choose another one."
-    ) in inline(app)
+    assert EN("Another model made these vectors. Choose another one.") in inline(app)
 
 
 def test_a_model_that_is_not_there_comes_with_the_command_that_fetches_it(engine: Engine, theirs: Elsewhere) -> None:
@@ -174,9 +172,9 @@ def press_card(app: AppTest, action: str) -> AppTest:
 def test_disconnecting_asks_first(engine: Engine, theirs: Elsewhere) -> None:
     connect_as(engine, theirs, "wiki")
     app = press_card(opened("knowledge", view="connect"), "disconnect:0")
-    assert EN(
-        "Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name="wiki"
-    ) in [item.value for item in app.text]
+    assert EN("Disconnect {name}? The collection itself stays as it is.", name="wiki") in [
+        item.value for item in app.text
+    ]
     assert [item.name for item in Connections.of(engine).all()] == ["wiki"]
 
 
@@ -237,7 +235,7 @@ def test_better_prefixes_are_taken_at_a_press(tmp_path: Path) -> None:
             assert not app.exception, app.exception
             assert text(app, "connect_passage_prefix").value == ""
             pressed(app, EN("Check the model"))
-            assert EN("This is the model: stored vectors and its own agree.") in inline(app)
+            assert EN("This is the model: its vectors agree with the stored ones.") in inline(app)
             assert EN("Take these prefixes") not in inline(app)
         finally:
             use_engine(None)
@@ -247,7 +245,7 @@ def test_a_connected_collection_can_be_disconnected_where_it_is_described(engine
     connect_as(engine, theirs, "wiki")
     app = opened("knowledge", view="collections", collection="wiki")
     next(item for item in app.button if item.key == "kb_do_disconnect").click().run()
-    asked = EN("{name} disappears from here. Its rows stay where they are, untouched.", name="wiki")
+    asked = EN("{name} disappears from here; its rows stay where they are.", name="wiki")
     assert asked in [item.value for item in app.text]
     next(item for item in app.button if item.key == "kb_dialog_yes").click().run()
     assert not app.exception, app.exception
