@@ -61,6 +61,7 @@ function draw(panel) {
   const rounds = reached(panel);
   const at = Math.min(panel.replayed ? Infinity : panel.chosen ?? Infinity, rounds.length - 1);
   const round = rounds[at] ?? { rows: [], rest: "", whole: [] };
+  const empty = panel.replayed ? data.words.waiting : data.words.empty;
   if (!root.firstChild) {
     root.append(
       el("div", { class: "head" }, [el("strong", { class: "heading" }), el("div", { class: "tabs", role: "tablist" })]),
@@ -71,9 +72,12 @@ function draw(panel) {
   setText(part("heading"), data.words.title);
   drawTabs(panel, part("tabs"), rounds, at);
   drawRows(panel, part("rows"), round.rows);
-  setText(part("empty"), round.rows.length ? "" : panel.replayed ? data.words.waiting : data.words.empty);
+  setText(part("empty"), round.rows.length ? "" : empty);
   part("whole").replaceChildren(...(round.whole.length ? [el("span", { class: `chip ${round.whole[0]}` }, [round.whole[1]])] : []));
   drawFoot(panel, part("foot"), round);
+  // While it is replayed it keeps its height, so that what stands below it does not move.
+  if (!panel.replayed) panel.height = part("rows").offsetHeight;
+  part("rows").style.minHeight = panel.replayed ? `${panel.height ?? 0}px` : "";
 }
 
 function drawTabs(panel, place, rounds, at) {
