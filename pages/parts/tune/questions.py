@@ -74,13 +74,12 @@ def panel(engine: Engine, gathering: Gathering, shown: Shown, evaluation: Evalua
     changes = changes_between(shown.evidence, evaluation, BEFORE, AFTER)
     rows = rows_of(question_results(shown.evidence, evaluation, AFTER), changes)
     view(rows, changes, words, key="tune_questions", link=lambda run_id: run_link(run_id, config, words, base))
-    with st.container(horizontal=True, gap="small", key="tune_questions_more"):
-        with st.expander(words("Answers and judges"), key="tune_answers_open", on_change="rerun") as answers:
-            if answers.open:
-                answers_panel(engine, shown, gathering, words)
-        with st.expander(words("Label passages and answers"), key=LABELLING, on_change="rerun") as labels:
-            if labels.open:
-                label_panel(engine, gathering, words)
+    with st.expander(words("Answers and judges"), key="tune_answers_open", on_change="rerun") as answers:
+        if answers.open:
+            answers_panel(engine, shown, gathering, words)
+    with st.expander(words("Label passages and answers"), key=LABELLING, on_change="rerun") as labels:
+        if labels.open:
+            label_panel(engine, gathering, words)
 
 
 def rows_of(results: Sequence[QuestionResult], changes: QuestionChanges) -> list[Row]:
