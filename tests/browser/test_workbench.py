@@ -275,6 +275,11 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     expect(page.get_by_text("broken.txt", exact=True)).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).click()
     page.get_by_role("textbox", name="Sources").wait_for()
+    page.get_by_role("button", name="Manage").click()
+    page.get_by_role("button", name="Description").click()
+    expect(page.get_by_role("dialog", name="Description")).to_contain_text("pets")
+    expect(page.get_by_role("button", name="Re-embed")).not_to_be_visible()  # the menu closes for its dialog
+    page.get_by_role("button", name="Cancel").click()
     page.locator(".st-key-kb_ask button").click()
     page.wait_for_url(re.compile(r"[?&]collection=pets"))
     ask(page, "What do cats eat?")

@@ -22,6 +22,8 @@ from pages.parts.knowledge.state import SAMPLES, Addition, aim_at, attempt
 from pages.parts.knowledge.target import embedding_models
 
 _LONGEST_NAME = 255
+_WANTED, _PRESSES = "kb_action", "kb_actions_pressed"
+"""Session keys of the action that was pressed, and of how many were."""
 
 
 def actions_of(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words: Words) -> list[Addition]:
@@ -51,11 +53,21 @@ def panel(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words
     actions = actions_of(engine, info, added, words)
     if not actions:
         return
-    with st.popover(words("Manage"), icon=":material/more_horiz:", type="tertiary", key="kb_manage"):
+    # A new key closes it, or it would stand over the dialog.
+    key = f"kb_manage_{st.session_state.get(_PRESSES, 0)}"
+    with st.popover(words("Manage"), icon=":material/more_horiz:", type="tertiary", key=key):
         for action in actions:
-            icon = f":material/{action.icon}:"
-            if st.button(action.label, icon=icon, type="tertiary", key=f"kb_do_{action.name}"):
-                st.dialog(action.label)(_body)(action, info, words)
+            icon, name = f":material/{action.icon}:", action.name
+            st.button(action.label, icon=icon, type="tertiary", key=f"kb_do_{name}", on_click=_pressed, args=(name,))
+    wanted = st.session_state.pop(_WANTED, "")
+    for action in actions:
+        if action.name == wanted:
+            st.dialog(action.label)(_body)(action, info, words)
+
+
+def _pressed(name: str) -> None:
+    st.session_state[_WANTED] = name
+    st.session_state[_PRESSES] = st.session_state.get(_PRESSES, 0) + 1
 
 
 def _body(action: Addition, info: CollectionInfo, words: Words) -> None:
