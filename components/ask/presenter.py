@@ -174,7 +174,8 @@ def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
     """Describe the effect of the slider's threshold, or its purpose where it equals the run's own."""
     if given.config == record.config:
         return words("Move the bar: the run is decided again from its record, without a call.")
-    return begun(consequence_text(given, record, words))
+    said = consequence_text(given, record, words)
+    return f"**{begun(said[2:])}" if said.startswith("**") else begun(said)
 
 
 def _kept_drawings(graph: WorkflowGraph, record: RunRecord, events: Sequence[Event], words: Words) -> Mapping[str, Any]:

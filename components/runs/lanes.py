@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from components.ask.answer import headline
 from components.ask.answer_text import answer_prose, doubts_of, still_markers
 from components.ask.what_if_text import collection_text
 from components.common.i18n import Words
@@ -67,7 +66,7 @@ def number_grid(rows: Iterable[tuple[str, str, str]], words: Words) -> Node:
 
 
 def answer_part(record: RunRecord, words: Words, longest: int | None = None) -> Node:
-    """The answer with its badge, or why there is none; one longer than ``longest`` is folded to its beginning."""
+    """The answer, or why there is none; one longer than ``longest`` is folded to its beginning."""
     title = node("span", "subheading", words("Answer"))
     if record.error is not None:
         fact, remedy = fault_text(record.error, words)
@@ -76,12 +75,11 @@ def answer_part(record: RunRecord, words: Words, longest: int | None = None) -> 
         return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
     if record.active:
         return node("div", "said", title, node("p", "prose", record.answer[:longest]))
-    look, badge = headline(record, words)
     prose = answer_prose(record.answer, still_markers(record, words), doubts=doubts_of(record, words))
     if longest is not None and len(record.answer) > longest:
         short = node("p", "muted", f"{' '.join(record.answer.split())[:longest].rstrip()}…")
         prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("Whole answer"))), prose)
-    return node("div", "said", title, chip(look, badge), prose)
+    return node("div", "said", title, prose)
 
 
 def passage_cell(passage: Passage, longest: int, words: Words, *marks: Node) -> Node:

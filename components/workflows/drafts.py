@@ -48,7 +48,12 @@ def draft_nodes(record: RunRecord, words: Words) -> list[Node]:
 def draft_body(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
     """Text, evaluation and suggestions of one answer; what its evaluator saw is folded."""
     head = node("div", "chips", *_chips(draft, record, words))
-    return [head, _text(draft, record, words), *_suggestions(draft, record, words), *_seen(draft, record, words)]
+    return [
+        head,
+        _text(draft, record, words, folded=True),
+        *_suggestions(draft, record, words),
+        *_seen(draft, record, words),
+    ]
 
 
 def _card(draft: Draft, record: RunRecord, words: Words) -> Node:
