@@ -119,11 +119,16 @@ def cost_texts(found: Correction, words: Words) -> list[str]:
             )
         )
     if found.missing:
-        price = found.price.calls + found.price.built_in_calls
-        texts.append(
-            words("{n} answers without correction were never generated: at most {steps} steps, {calls} of them model "
-                  "calls", n=len(found.missing), steps=price, calls=found.price.calls)
-        )  # fmt: skip
+        steps = found.price.calls + found.price.built_in_calls
+        said = [
+            words(
+                "{n} answers without correction were never generated: at most {steps} steps.",
+                n=len(found.missing),
+                steps=steps,
+            )
+        ]
+        said += [words("At most {calls} model calls.", calls=found.price.calls)] if found.price.calls else []
+        texts.append(words.joined(said))
     return texts
 
 

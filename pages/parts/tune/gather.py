@@ -129,14 +129,6 @@ def batch_name(batch: Batch, words: Words) -> str:
 def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """Cost and choices before a batch begins."""
     query_set = gathering.query_set
-    if gathering.batch is not None and gathering.batch.shipped:
-        said = words("These runs come with the program, made with the built-in models. They are not in Runs.")
-        quiet(said, words, key="tune_shipped")
-        if may("admin") and st.button(
-            words("Delete shipped runs"), icon=":material/delete:", key="tune_shipped_delete"
-        ):
-            run_action("tune_gather", engine.evaluation.delete_shipped)
-            st.rerun()
     if gathering.batch is not None and any(case.kind == "trace" for case in query_set.cases):
         records = [record for _, record in engine.batches.results(gathering.batch.id) if record.origin is not None]
         judging_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
@@ -176,6 +168,14 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     able = engine.ready and n and not nothing_there(engine, query_set)
     if st.button(start, type="primary", width="stretch", disabled=not able, key="tune_start"):
         _begin(lambda: engine.batches.start(query_set.name, wanted, int(at_once)))
+    if gathering.batch is not None and gathering.batch.shipped:
+        said = words("These runs come with the program, made with the built-in models. They are not in Runs.")
+        quiet(said, words, key="tune_shipped")
+        if may("admin") and st.button(
+            words("Delete shipped runs"), icon=":material/delete:", key="tune_shipped_delete"
+        ):
+            run_action("tune_gather", engine.evaluation.delete_shipped)
+            st.rerun()
 
 
 def _here_instead(words: Words) -> bool:
