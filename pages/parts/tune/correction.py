@@ -119,12 +119,11 @@ def cost_texts(found: Correction, words: Words) -> list[str]:
             )
         )
     if found.missing:
-        steps = found.price.calls + found.price.built_in_calls
         said = [
             words(
                 "{n} answers without correction were never generated: at most {steps} steps.",
                 n=len(found.missing),
-                steps=steps,
+                steps=found.price.calls + found.price.built_in_calls,
             )
         ]
         said += [words("At most {calls} model calls.", calls=found.price.calls)] if found.price.calls else []
