@@ -41,7 +41,6 @@ _LOOK = {
 
 Look = Literal["not_found", "dropped", "failed", "passed", "cited"]
 """What became of a passage in a run, in the order in which they are drawn over each other."""
-PictureFormat = Literal["png", "svg"]
 
 _LOOK_OF: Mapping[Fate, Look] = {
     "cited": "cited",
@@ -66,8 +65,6 @@ _COLOURED = 8
 _MOST = 2000
 _RUNS = 30
 _LONGEST = 2000
-_FORMAT = "kb_map_format"
-_FORMATS: tuple[PictureFormat, ...] = ("png", "svg")
 
 
 def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
@@ -91,11 +88,8 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
         return
     _told(drawn, info, words)
     looks = looks_of({line.passage.id: line.fate for line in life_lines(record)}) if record else None
-    picture = _picture_wanted()
-    clicked = view(drawn, looks, words, key=f"kb_map_{info.name}", picture=picture, name=info.name)
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(words("Click a point to read its passage."))
-        _choose_picture(words)
+    clicked = view(drawn, looks, words, key=f"kb_map_{info.name}", name=info.name)
+    st.caption(words("Click a point to read its passage."))
     if clicked is not None:
         _passage(engine, info, drawn, clicked, words)
 
@@ -171,25 +165,6 @@ def _told(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:
     st.caption(f"{counts_text(drawn, words)} · {variance}")
 
 
-def _picture_wanted() -> PictureFormat:
-    """As chosen below the map, which is drawn before the choice."""
-    chosen = st.session_state.get(_FORMAT)
-    return "svg" if chosen == "svg" else "png"
-
-
-def _choose_picture(words: Words) -> None:
-    st.segmented_control(
-        words("Picture as"),
-        _FORMATS,
-        default=None if _FORMAT in st.session_state else _FORMATS[0],
-        required=True,
-        format_func=str.upper,
-        key=_FORMAT,
-        persist_state="session",
-        width="content",
-    )
-
-
 def _passage(engine: Engine, info: CollectionInfo, drawn: PassageMap, passage_id: PassageId, words: Words) -> None:
     """The whole passage, as text: it is untrusted."""
     point = next(item for item in drawn.points if item.id == passage_id)
@@ -233,7 +208,6 @@ def view(
     words: Words,
     *,
     key: str,
-    picture: PictureFormat = "png",
     name: str = "",
 ) -> PassageId | None:
     """Draw the map and return the passage whose point was clicked; ``looks`` of None colours by source.
@@ -250,7 +224,7 @@ def view(
             "displaylogo": False,
             "displayModeBar": True,
             "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
-            "toImageButtonOptions": {"format": picture, "filename": f"passages-{name}", "scale": 2},
+            "toImageButtonOptions": {"format": "svg", "filename": f"passages-{name}", "scale": 2},
         },
     )
     chosen: Mapping[str, Any] = event.get("selection") or {}

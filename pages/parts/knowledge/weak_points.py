@@ -47,15 +47,12 @@ def panel(engine: Engine, words: Words) -> None:
 
 
 def _nothing_noted(engine: Engine, words: Words, collection: str) -> None:
-    if engine.weak_points.is_on(collection):
-        st.info(words("No weak points noted."))
-        return
     next_step(
         words("No weak points noted."),
         words("Note weak points"),
         "toggle_on",
         key="history_begin",
-        offered=may("admin"),
+        offered=may("admin") and not engine.weak_points.is_on(collection),
         does=lambda: engine.weak_points.switch(collection, on=True),
     )
 
