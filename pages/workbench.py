@@ -15,7 +15,6 @@ from components.common.panel import (
     OllamaNote,
     Surroundings,
     config_panel,
-    gate_of_run,
     want_settings,
 )
 from components.common.run_settings import names_settings, roles_of
@@ -149,9 +148,8 @@ def settings(record: RunRecord | None) -> Chosen:
         models,
         partial(fits_of, engine),
         engine.settings.defaults_of_runs,
+        gate=record.config.gate if record is not None else None,
     )
-    if record is not None:
-        gate_of_run(record.config.gate)
     chosen = config_panel(words, collection_choices(), note, surroundings)
     budget.view(chosen.config, worst_case(prices(chosen.config, record), chosen.config), words)
     if chosen.look_again:

@@ -127,6 +127,8 @@ class Surroundings:
     """Where the controls of a session stand whose address says nothing of settings."""
     fixed: tuple[str, str] = ("", "")
     """The collection that is searched no matter what is chosen, and why; empty: any can be chosen."""
+    gate: GatePolicy | None = None
+    """That of the open run, for an address that names none."""
 
 
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
@@ -183,7 +185,7 @@ def config_panel(
     """Draw the panel where the caller stands, and return what it is set to."""
     _begin_at(surroundings.defaults)
     _take_wanted()
-    _gate_of_address()
+    gate = _gate_of_address()
     below: dict[str, DeltaGenerator] = {}
     workflow = _workflow(words, surroundings.workflows, surroundings.defaults)
     sizes = {item.name: item.passages for item in collections}
@@ -195,7 +197,7 @@ def config_panel(
     values: dict[str, Any] = {}
     if "mode" in settings_of(workflow):
         values["mode"] = one_of(words, "mode", SETTINGS["mode"], usual=default_of(workflow, "mode"))
-    values |= _thresholds(words, workflow, below)
+    values |= _thresholds(words, workflow, surroundings.gate or gate, below)
     own = view_of(workflow)
     options = own.options(words, workflow, below, surroundings.machine)
     # What is wrong with all of them together is said here, once all of them are known.
@@ -300,24 +302,29 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Default
     return picked
 
 
-def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """Draw what is searched and when it is enough."""
+def _thresholds(
+    words: Words, workflow: WorkflowName, usual: GatePolicy, below: dict[str, DeltaGenerator]
+) -> dict[str, Any]:
+    """Draw what is searched and when it is enough; ``usual`` is the gate of an address that names none."""
     shown = settings_of(workflow)
     names = ("top_k", "similarity_threshold", "min_confidence")
     values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in names}
     if "gate" in shown:
-        values |= _answer_when(words, workflow, values["top_k"], below)
+        values |= _answer_when(words, (workflow, usual), values["top_k"], below)
     if "max_rewrites" in shown:
         values["max_rewrites"] = _slider(words, "max_rewrites", workflow, below)
     return values
 
 
-def _answer_when(words: Words, workflow: WorkflowName, top_k: int, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
+def _answer_when(
+    words: Words, of: tuple[WorkflowName, GatePolicy], top_k: int, below: dict[str, DeltaGenerator]
+) -> dict[str, Any]:
     """Draw the gate and its number as one choice: so many passages, or a pass rate, which has a slider below.
 
     More passages than top-k keeps cannot pass, so no more are offered; the number wanted returns with a larger top-k.
     """
-    gate = take_from_url("gate", _gate_of_address(), lambda given: given in SETTINGS["gate"].choices)
+    workflow, usual = of
+    gate = take_from_url("gate", usual, lambda given: given in SETTINGS["gate"].choices)
     count = int(take_from_url("min_relevant", "1", lambda given: given.isdecimal() and 0 < int(given) <= _MOST_PASSING))
     st.session_state["min_relevant"] = count
     count = min(count, top_k)
@@ -340,7 +347,7 @@ def _answer_when(words: Words, workflow: WorkflowName, top_k: int, below: dict[s
     )
     below["min_relevant"] = st.empty()
     # An address that holds settings says the gate too; any other one means the usual gate.
-    put_into_url("gate", gate, "" if names_settings(st.query_params) else _gate_of_address())
+    put_into_url("gate", gate, "" if names_settings(st.query_params) else usual)
     if gate == "min_relevant":
         _let_go("grade_pass_threshold")
         put_into_url("min_relevant", str(st.session_state["min_relevant"]), "1")
@@ -379,11 +386,6 @@ def _gate_of_address() -> GatePolicy:
         old = names_settings(st.query_params) and "gate" not in st.query_params
         st.session_state[_OPENED] = OLD_GATE if old else RunConfig().gate
     return cast(GatePolicy, st.session_state[_OPENED])
-
-
-def gate_of_run(gate: GatePolicy) -> None:
-    """Take the gate of the open run for an address that names none."""
-    st.session_state[_OPENED] = gate
 
 
 def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:

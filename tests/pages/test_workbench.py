@@ -202,6 +202,14 @@ def test_an_address_with_settings_and_no_gate_keeps_the_gate_of_its_time(
     assert app.session_state["gate"] == gate
 
 
+def test_an_address_without_a_gate_means_that_of_its_run_and_on_other_pages_the_usual_one(engine: Engine) -> None:
+    record = engine.run("What is a set?", RunConfig(gate="pass_rate"))
+    app = opened(run=record.id)
+    assert (setting(app, "answer_when").value, given(app, "gate")) == ("pass_rate", "")
+    app.switch_page("tune.py").run()
+    assert (setting(app, "answer_when").value, given(app, "gate")) == ("pass_rate", "pass_rate")
+
+
 def test_the_link_to_a_run_names_its_gate_also_where_it_is_the_default() -> None:
     assert settings_in_url(RunConfig()) == {"gate": "min_relevant"}
     assert settings_in_url(RunConfig(gate="pass_rate", top_k=7)) == {"gate": "pass_rate", "top_k": "7"}
