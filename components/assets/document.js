@@ -7,6 +7,11 @@ export default function ({ data }) {
   if (skip && skip.textContent !== data.skip) skip.textContent = data.skip;
   if (begun) return;
   begun = true;
+  // What opens over the page stands outside of the element that has the theme.
+  const app = document.querySelector('[data-testid="stApp"]');
+  const follow = () => (document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme);
+  new MutationObserver(follow).observe(app, { attributes: true, attributeFilter: ["class"] });
+  follow();
   backTo(data.steps);
   // Where fingers type, focus would cover half of the page with keys.
   if (matchMedia("(hover: none)").matches) return;

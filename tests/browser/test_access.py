@@ -90,7 +90,8 @@ def violations(page: Page) -> list[str]:
 
 def in_scheme(page: Page, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
-    expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", scheme)
+    expect(page.locator("html")).to_have_css("color-scheme", scheme)
+    expect(page.locator(f".wb[data-scheme]:not([data-scheme={scheme}])")).to_have_count(0)
 
 
 def in_width(page: Page, width: int, height: int) -> list[str]:
