@@ -242,3 +242,10 @@ def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give) -> None:
     shown = inline(opened("system", "zh", part="programs"))
     assert ZH("Ask a question") in shown
     assert "/api/runs -d" in shown
+
+
+def test_without_jobs_the_list_leads_to_files_that_make_one(give: Give) -> None:
+    """FV-04"""
+    give(FakeHost())
+    app = opened("system", part="jobs")
+    assert EN("Add files") in [item.proto.label for item in app.get("page_link")]

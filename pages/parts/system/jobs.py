@@ -15,6 +15,7 @@ from engine.engine import Engine
 from engine.library.values import Job
 from engine.messages import N_
 from pages.parts.common.actions import run_action, say_fault
+from pages.parts.common.rights import may
 
 _WATCH_S = 2.0
 _BY = N_("By")
@@ -33,6 +34,8 @@ def panel(engine: Engine, words: Words) -> None:
         if going and all(job.over for job in found):
             st.rerun()
         action, _, job_id = (view(found, words, key="jobs") or "").partition(":")
+        if not found and may("editor"):
+            st.page_link("knowledge.py", label=words("Add files"), icon=":material/add:", query_params={"view": "add"})
         act = {"stop": engine.jobs.stop, "resume": engine.jobs.resume, "discard": engine.ingestions.discard}.get(action)
         if act is not None:
             run_action("jobs", lambda: act(job_id))
