@@ -308,7 +308,7 @@ def _thresholds(
     """Draw what is searched and when it is enough; ``usual`` is the gate of an address that names none."""
     shown = settings_of(workflow)
     names = ("top_k", "similarity_threshold", "min_confidence")
-    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in names}
+    values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in names if name in shown}
     if "gate" in shown:
         values |= _answer_when(words, (workflow, usual), values["top_k"], below)
     if "max_rewrites" in shown:
