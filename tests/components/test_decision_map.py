@@ -20,7 +20,17 @@ from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 from pages.parts.ask.pinned_runs import effect_text
 from pages.parts.ask.what_if_details import setting_of
-from pages.parts.ask.what_if_map import SIGNS, coupling_text, look_of, map_data, map_view, pairs_for, tip_of
+from pages.parts.ask.what_if_map import (
+    SIGNS,
+    coupling_text,
+    known_share,
+    look_of,
+    map_data,
+    map_view,
+    pairs_for,
+    reachable,
+    tip_of,
+)
 
 EN, ZH = words_for("en"), words_for("zh")
 FORCED = demo_record("demo-forced-en")
@@ -106,6 +116,16 @@ def test_the_coupling_of_similarity_and_gate_is_said() -> None:
 def test_an_unknown_cell_says_that_it_takes_calls() -> None:
     unknown = next(item for item in drawn(RESCUED).cells if look_of(item) == "unknown")
     assert tip_of(unknown, drawn(RESCUED), EN).endswith(EN("not known without calls"))
+
+
+def test_no_more_passages_are_asked_for_than_top_k_keeps() -> None:
+    config = replace(FORCED.config, gate="min_relevant", top_k=5)
+    whole = decision_map(FORCED, config, "min_relevant", "min_confidence")
+    shown = reachable(whole, config)
+    assert whole.columns[-1][1] == 20 and shown.columns[-1][1] == 5
+    assert len(shown.cells) == len(shown.columns) * len(shown.rows)
+    assert max(item.x1 for item in shown.cells) == 5
+    assert known_share(shown) > 0
 
 
 def test_the_pairs_follow_the_gate() -> None:

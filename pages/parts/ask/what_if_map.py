@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import streamlit as st
@@ -54,7 +54,7 @@ _LEGEND: Mapping[Look, tuple[str, str]] = {
     "forced": ("!", N_("below the bar, not supported, unverified or refused by the grader")),
     "abstained": ("–", N_("abstains")),
     "failed": ("✗", N_("fails")),
-    "unknown": ("?", N_("needs calls")),
+    "unknown": ("?", N_("unknown")),
 }
 """A sign beside the colour, for nothing is told by colour alone, and what both mean."""
 SIGNS = {look: sign for look, (sign, _) in _LEGEND.items()}
@@ -92,7 +92,9 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
     offer.empty()
     offered = pairs if quick else dict([next(iter(pairs.items()))])
     maps: Mapping[str, DecisionMap] = cached_in_session(
-        "maps", asked, lambda: {name: decision_map(record, config, x, y) for name, (x, y) in offered.items()}
+        "maps",
+        asked,
+        lambda: {name: reachable(decision_map(record, config, x, y), config) for name, (x, y) in offered.items()},
     )
     best = max(maps, key=lambda name: known_share(maps[name]))
     shown = str(st.session_state.get(_AXES))
@@ -112,6 +114,17 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
     if event.tried is not None:
         want_settings(_values((maps[shown].x, maps[shown].y), event.tried))
         st.rerun()
+
+
+def reachable(drawn: DecisionMap, config: RunConfig) -> DecisionMap:
+    """The map without numbers of passages that cannot pass, since top-k keeps fewer."""
+    if drawn.x != "min_relevant" or drawn.y == "top_k":
+        return drawn
+    width, most = len(drawn.columns), float(config.top_k)
+    columns = tuple((low, min(high, most)) for low, high in drawn.columns if low <= most)
+    cells = tuple(cell for place, cell in enumerate(drawn.cells) if place % width < len(columns))
+    within = (replace(cell, x1=min(cell.x1, most), x_try=min(cell.x_try, most)) for cell in cells)
+    return replace(drawn, columns=columns, cells=tuple(within))
 
 
 def _too_little(engine: Engine, record: RunRecord, words: Words) -> None:
