@@ -67,7 +67,8 @@ def test_a_question_is_lost_where_its_expected_passage_was_last_seen(tried: RunC
             assert (found.lost == "not_found") == (not there)
             assert (found.lost == "not_kept") == (there and not kept)
         seen.add(found.lost)
-    assert "given" in seen and len(seen) > 2, "the questions are lost in different places"
+    assert len(seen) > 2, "the questions are lost in different places"
+    assert "given" in seen or tried.max_rewrites == 0
 
 
 def test_wrong_ones_come_first_then_refused_unknown_and_right_ones_and_changed_before_others() -> None:
