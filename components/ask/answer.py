@@ -11,8 +11,12 @@ from components.common.markup import OPEN, Node, chip, copy_button, draw, node, 
 from components.common.outcomes import Tone, branch_text, end_mark, end_text
 from components.common.phrases import place_text
 from engine.flow import workflow
+from engine.messages import N_
 from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
+
+_WAITING = N_("The answer appears here as it is written.")
+"""Stands in the card until there is an answer, or until a replay reaches it (``markup.css``)."""
 
 
 def answer_card(record: RunRecord, words: Words, *, key: str, below: Sequence[Node] = ()) -> PassageId | None:
@@ -28,7 +32,8 @@ def answer_card(record: RunRecord, words: Words, *, key: str, below: Sequence[No
         nodes = [_head(record, words), answer_body(record, words), *_footnotes(record, words), *_foot(record, words)]
     else:
         nodes = [_head(record, words), node("p", "muted", words("This run ended without an answer."))]
-    card = node("section", "card answer", *nodes, *below, aria_label=words("Answer"), data_run=record.id)
+    marks = {"data_run": record.id, "data_waiting": words(_WAITING)}
+    card = node("section", "card answer", *nodes, *below, aria_label=words("Answer"), **marks)
     return opened_passage(draw((card,), words, key=key))
 
 
@@ -73,7 +78,7 @@ def _passed_by_hand(record: RunRecord) -> int:
 
 def _growing(record: RunRecord, words: Words) -> Node:
     # Nothing here changes while the answer grows: a redrawn card would lose what the browser has written into it.
-    begin = node("p", "muted", words("The answer appears here as it is written."))
+    begin = node("p", "muted", words(_WAITING))
     return node("div", "prose growing", begin, aria_busy="true", data_live=record.id)
 
 

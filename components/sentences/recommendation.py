@@ -84,7 +84,7 @@ def cautions(found: Recommendation, words: Words) -> list[str]:
     if found.never_corrects:
         said.append(
             words(
-                "It switches self-correction off: no rewrite measurably helped on these questions; on others one may."
+                "It switches self-correction off. “Does correction pay?” counts the questions that correction helped."
             )
         )
     return said

@@ -58,7 +58,7 @@ def test_only_a_measurably_better_setting_is_called_recommended(language: UiLang
     for part in (
         words("No setting is measurably better"),
         words("Cheapest equal: {settings}", settings="Top-k 3"),
-        words("It switches self-correction off: no rewrite measurably helped on these questions; on others one may."),
+        words("It switches self-correction off. “Does correction pay?” counts the questions that correction helped."),
     ):
         assert part in said and part in recommendation_text(equal, ["Top-k 3"], words)
     assert words("Recommended") not in said
