@@ -146,14 +146,7 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
         )
     notes += dict.fromkeys(doubts_of(record, words).values())
     if record.removed_markers:
-        notes.append(
-            words.count(
-                "1 citation removed, it pointed to no passage: {markers}",
-                "{n} citations removed, they pointed to no passage: {markers}",
-                len(record.removed_markers),
-                markers=" ".join(dict.fromkeys(record.removed_markers)),
-            )
-        )
+        notes.append(removed_text(record.removed_markers, words))
     if record.unsupported:
         notes.append(
             words.count(
@@ -173,6 +166,16 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
             )
         )
     return [node("p", "note", "! ", text) for text in notes]
+
+
+def removed_text(markers: Sequence[str], words: Words) -> str:
+    """How many citations of an answer were removed because they pointed to no passage."""
+    return words.count(
+        "1 citation removed, it pointed to no passage: {markers}",
+        "{n} citations removed, they pointed to no passage: {markers}",
+        len(markers),
+        markers=" ".join(dict.fromkeys(markers)),
+    )
 
 
 def _foot(record: RunRecord, words: Words) -> list[Node]:

@@ -11,12 +11,6 @@ from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import ANSWERED, Draft, Memory, RunRecord
 
-_NTH = {
-    "writing": N_("… writing answer {n} of at most {most}"),
-    "written": N_("answer {n} of at most {most}"),
-    "evaluating": N_("… evaluating answer {n} of at most {most}"),
-}
-
 WHY_STANDING = {
     "max_corrections": N_("No answer passed its evaluation: this is the best of {n}. See “Strategies”."),
     "max_epochs": N_("The evaluator still asks for changes after {n} answers. See “Evaluation”."),
@@ -35,7 +29,7 @@ def standing_draft(record: RunRecord) -> Draft | None:
 
 
 def writing_text(record: RunRecord, words: Words) -> str:
-    """Describe the current step of which answer, ``… writing answer 2 of at most 3``; empty for single-answer runs."""
+    """Name the answer at work, ``answer 2 of at most 3``; empty for single-answer runs."""
     most = workflow(record.workflow).most_answers(record.config)
     now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     flow = workflow(record.workflow).flow
@@ -43,8 +37,7 @@ def writing_text(record: RunRecord, words: Words) -> str:
     number = len(record.drafts) + writing
     if most < 2 or number < 1:
         return ""
-    doing = "writing" if writing else "evaluating" if now in flow.of_kind("evaluate") else "written"
-    return words(_NTH[doing], n=number, most=most)
+    return words("answer {n} of at most {most}", n=number, most=most)
 
 
 def basis_text(record: RunRecord, words: Words) -> str:
@@ -82,13 +75,11 @@ def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
     """Return whether an answer passed its evaluation, and with how many suggestions it did not."""
     if draft.evaluation is None:
         newest = record.active and draft is record.drafts[-1]
-        return chip("accent", words("… being evaluated")) if newest else chip("warn", words("? not evaluated"))
+        return chip("accent", words("… being evaluated")) if newest else chip("warn", f"? {words('not evaluated')}")
     if draft.evaluation.passed:
-        return chip("pass", words("✓ evaluation passed"))
+        return chip("pass", f"✓ {words('evaluation passed')}")
     found = len(draft.evaluation.suggestions)
-    if workflow(record.workflow).flow.mended_by == "rewrite":
-        return chip("warn", words.count("! 1 complaint", "! {n} complaints", found))
-    return chip("warn", words.count("! 1 suggestion", "! {n} suggestions", found))
+    return chip("warn", f"! {words.count('1 suggestion', '{n} suggestions', found)}")
 
 
 def answer_notes(record: RunRecord, words: Words) -> list[str]:

@@ -36,29 +36,11 @@ from engine.model.values import (
     operands,
 )
 
-_STAGE = {
-    "fused": N_("fused #{place}"),
-    "ranked": N_("ranked #{place}"),
-    "reranked": N_("reranked #{place}"),
-}
+_STAGE = {"fused": N_("fused"), "ranked": N_("ranked"), "reranked": N_("reranked")}
 
 _STAGES: tuple[Stage, ...] = ("fused", "ranked", "reranked")
 _MOST_VIA = 4
-_RANKS_NONE = {
-    "meaning": N_("meaning –"),
-    "words": N_("words –"),
-}
-
-_PLACES = {
-    "meaning": N_("meaning #{rank}"),
-    "words": N_("words #{rank}"),
-}
-
-_KIND_PLACES = {
-    "vector": N_("knowledge base #{rank}"),
-    "graph": N_("entities and relations #{rank}"),
-    "temporal": N_("dated history #{rank}"),
-}
+_LISTS = {"meaning": N_("meaning"), "words": N_("words")}
 
 COLUMNS = {
     "round": N_("round"),
@@ -142,19 +124,19 @@ def _sign(seen: Sighting, config: RunConfig, words: Words) -> tuple[str, str, st
     else:
         passes = verdict.passes(config.min_confidence)
         look, glyph, what = ("pass", "✓", words("passed")) if passes else ("fail", "✗", words("not passed"))
-    said = [*_found(seen, config, words), words("{verdict} (reused)", verdict=what) if seen.reused else what]
+    said = [*_found(seen, config, words), f"{what} ({words('reused')})" if seen.reused else what]
     if seen.place is not None and verdict is not None:
-        said.append(words("reranked #{place} · P {p}", place=seen.place, p=probability_text(verdict.p_relevant)))
+        said.append(f"{words('reranked')} #{seen.place} · P {probability_text(verdict.p_relevant)}")
     return look, glyph, " → ".join(said)
 
 
 def _found(seen: Sighting, config: RunConfig, words: Words) -> list[str]:
     """List the ranks of a passage in a search; for fused lists, the rank in each list and in the result."""
-    places = [words(_KIND_PLACES[kind], rank=rank) for kind, rank in seen.found.found_at.items()]
+    places = [f"{words(SOURCE_KIND_NAMES[kind])} #{rank}" for kind, rank in seen.found.found_at.items()]
     if config.search == "fused" and not places:
         ranks = {"meaning": seen.passage.vector_rank, "words": seen.passage.text_rank}
         places = [_place(name, rank, words) for name, rank in ranks.items() if rank is not None]
-    return [" + ".join(places), words("fused #{rank}", rank=seen.found.rank)] if places else [f"#{seen.found.rank}"]
+    return [" + ".join(places), f"{words('fused')} #{seen.found.rank}"] if places else [f"#{seen.found.rank}"]
 
 
 def _margin(margin: float) -> str:
@@ -225,15 +207,8 @@ def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Explain why a candidate was dropped and by how much, its rank first (SC-02)."""
     if staged := stage_drop(seen, config, words):
         return staged
-    if seen.found.gate == "beyond_top_k" and not seen.round.scaled:
-        return words("rank {rank} > top-k {top_k}", rank=seen.found.rank, top_k=config.top_k)
     if seen.found.gate == "beyond_top_k":
-        return words(
-            "rank {rank} > top-k {top_k}; similarity {similarity}",
-            rank=seen.found.rank,
-            top_k=config.top_k,
-            similarity=probability_text(seen.passage.similarity),
-        )
+        return words("rank {rank} > top-k {top_k}", rank=seen.found.rank, top_k=config.top_k)
     left, right = operands(Comparison("pass_rate", seen.passage.similarity, "<", config.similarity_threshold))
     missed = max(0.0, config.similarity_threshold - seen.passage.similarity)
     digits = max(2, len(left) - 2)
@@ -257,7 +232,7 @@ def score_value(seen: Sighting, words: Words) -> str:
         return ""
     if _theirs(seen):
         return words("score {value}", value=f"{score:.4g}")
-    return words("cos {value}", value=probability_text(score))
+    return f"cos {probability_text(score)}"
 
 
 def _similarity_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
@@ -288,14 +263,8 @@ def stage_drop(seen: Sighting, config: RunConfig, words: Words) -> str:
     bound = setting_of_config(config, "graph_threshold" if graph else "rerank_threshold")
     left, right = operands(Comparison("pass_rate", score, "<", bound))
     missed = f"{bound - score:.{max(2, len(left) - 2)}f}"
-    return words(
-        "graph score {value} < {bound}, missed by {missed}"
-        if graph
-        else "rerank score {value} < {bound}, missed by {missed}",
-        value=left,
-        bound=right,
-        missed=missed,
-    )
+    said = words("{value} < {bound}, missed by {missed}", value=left, bound=right, missed=missed)
+    return f"{words('graph score' if graph else 'rerank score')} {said}"
 
 
 def names_of(record: RunRecord) -> dict[str, str]:
@@ -318,10 +287,7 @@ def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], wor
     if not best.found.found_in:
         return {}
     return {
-        "lists": [
-            [name, words("{list} #{rank}", list=words(GRAPH_LISTS[name]), rank=rank)]
-            for name, rank in best.found.found_in.items()
-        ],
+        "lists": [[name, f"{words(GRAPH_LISTS[name])} #{rank}"] for name, rank in best.found.found_in.items()],
         "only_graph": is_only_graph(best),
         "via": words(", ").join(names.get(item, item) for item in best.found.via[:_MOST_VIA]),
         "moves": moves_text(best, words),
@@ -344,7 +310,7 @@ def moves_text(seen: Sighting, words: Words) -> str:
         if place is None or (place == last and stage != "reranked"):
             continue
         arrow = "" if not last else " ↑" if place < last else " ↓" if place > last else " ="
-        said.append(words(_STAGE[stage], place=place) + arrow)
+        said.append(f"{words(_STAGE[stage])} #{place}{arrow}")
         last = place
     return " → ".join(said)
 
@@ -352,9 +318,9 @@ def moves_text(seen: Sighting, words: Words) -> str:
 def scores_text(seen: Sighting, words: Words) -> str:
     parts = []
     if seen.found.graph_score is not None:
-        parts.append(words("graph {value}", value=probability_text(seen.found.graph_score)))
+        parts.append(f"{words('graph score')} {probability_text(seen.found.graph_score)}")
     if seen.found.rerank_score is not None:
-        parts.append(words("rerank {value}", value=probability_text(seen.found.rerank_score)))
+        parts.append(f"{words('rerank score')} {probability_text(seen.found.rerank_score)}")
     return " · ".join(parts)
 
 
@@ -404,7 +370,7 @@ def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 
 def _place(name: str, rank: int | None, words: Words) -> str:
-    return words(_RANKS_NONE[name]) if rank is None else words(_PLACES[name], rank=rank)
+    return f"{words(_LISTS[name])} {'–' if rank is None else f'#{rank}'}"
 
 
 def _score(score: float | None, words: Words) -> str:

@@ -47,7 +47,7 @@ def row_name(row: Row, record: RunRecord, words: Words) -> str:
         case "rewrite":
             return round_text(row.number, words)
         case "answer":
-            return words(NC_("path", "answer {n}"), n=row.number)
+            return words("answer {n}", n=row.number)
     strategies = [item.strategy for item in first.seen.rounds if item.strategy]
     return words(STRATEGY_NAMES[strategies[-1]]) if strategies else node_text(first.node, record.workflow, words)
 

@@ -12,7 +12,7 @@ from components.common.workflow_view import view_of
 from components.path.rows import Stop
 from components.picture.drawing import width_of
 from components.picture.facts import facts_of, given_text, time_of
-from components.picture.words import comparison_text, word
+from components.picture.words import comparison_text, inequality, word
 from engine.flow import workflow
 from engine.model.values import Decision, PassageId, Round
 
@@ -97,7 +97,7 @@ def _searched(stop: Stop, words: Words) -> Short:
             fell = words("! vectors instead") if current.graph.fell_back_to else ""
             how = fell or (words("{n} from the graph", n=graphs) if graphs else "")
         shown.append(f"{how} {found}→{kept}".strip())
-        counted = words("{n} candidates, {kept} kept", n=found, kept=kept)
+        counted = words.count("1 passage found, {kept} kept", "{n} passages found, {kept} kept", found, kept=kept)
         best = current.best_similarity
         if best is not None and current.scaled:
             counted += words(" · ") + words("best similarity {value}", value=probability_text(best))
@@ -133,7 +133,7 @@ def because(decision: Decision, words: Words) -> str:
     """The inequality of the gate, ``0 < 1``; its reason where the attempts ended before their aim, or none compared."""
     compared = [item for item in decision.comparisons if item.quantity in _OF_THE_GATE]
     named = len(compared) > 1
-    parts = [comparison_text(item, words, "short" if named else "") for item in compared]
+    parts = [comparison_text(item, words, short=True) if named else inequality(item) for item in compared]
     mark = REASONS.get(decision.reason)
     if not parts or mark is None or mark.tone in ("grey", "fault"):
         parts.append(reason_text(decision.reason, words))

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from components.common.i18n import Words
-from components.common.outcomes import round_text
+from components.common.outcomes import reason_text, round_text
 from components.common.workflow_view import Fact, view_of
 from components.picture.words import Lines, cut, duration_of, lines, searched_line
 from engine.flow import workflow
 from engine.flow.flow import NodeKind
-from engine.messages import NC_
 from engine.model.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, counted
 from engine.model.wording import change_of
 
@@ -43,7 +42,7 @@ def _search_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
     searched = [item for item in record.rounds if item.searched]
     took = time_of(name, record, words)
     if not searched:
-        return (*lines([words("searching")]), *searched_line(record, words, took))
+        return searched_line(record, words, took)
     candidates = searched[-1].candidates
     found = lines([words("{n} probed", n=len(candidates)), kept_text(candidates, words)])
     return (*found, *searched_line(record, words, took))
@@ -66,13 +65,13 @@ def _grade_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines
 
 def judging(record: RunRecord, words: Words, *more: str) -> Lines:
     done, total, passed = grading(record)
-    now = [words("{n} of {total} judged", n=done, total=total), words("✓ {yes}  ✗ {no}", yes=passed, no=done - passed)]
+    now = [words("{done} of {total} graded", done=done, total=total), f"✓ {passed}  ✗ {done - passed}"]
     return lines(now, more)
 
 
 def unfinished(name: str, record: RunRecord, words: Words) -> Lines:
     done, total, _ = grading(record)
-    return lines([words("{n} of {total} judged", n=done, total=total), time_of(name, record, words)])
+    return lines([words("{done} of {total} graded", done=done, total=total), time_of(name, record, words)])
 
 
 def lines_of_passing(rates: Sequence[str], words: Words) -> tuple[str, ...]:
@@ -83,11 +82,8 @@ def lines_of_passing(rates: Sequence[str], words: Words) -> tuple[str, ...]:
     last, best, former = rates[-1], max(rates, key=_share_of), ", ".join(rates[:-1])
     # Where there is no room for every round, the best one is not left out.
     better = _share_of(best) > _share_of(last)
-    twice = len(rates) == 2
     return (
-        words("{a} passed, then {b}", a=rates[0], b=last)
-        if twice
-        else words("{all}, then {b} passed", all=former, b=last),
+        words("{all}, then {b} passed", all=former, b=last),
         words("best {best}, last {b} passed", best=best, b=last) if better else words("last {b} passed", b=last),
     )
 
@@ -100,7 +96,7 @@ def _share_of(rate: str) -> float:
 def _rewrite_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     took = time_of(name, record, words)
     if not record.rewrites:
-        return lines([words("rephrasing")], [took])
+        return lines([took])
     newest = record.rewrites[-1]
     return (changed(newest), *lines([*_gain_of(newest, record, words), took]))
 
@@ -113,9 +109,9 @@ def changed(rewrite: Rewrite) -> tuple[str, ...]:
 def _gain_of(rewrite: Rewrite, record: RunRecord, words: Words) -> list[str]:
     """By how much the measure of the loop moved with this rewrite, and from which round to which."""
     if rewrite.failed:
-        return [words("failed, old query stands")]
+        return [reason_text("rewriter_failed", words)]
     if rewrite.repeated:
-        return [words("repeated itself")]
+        return [reason_text("repeated_rewrite", words)]
     scores = {item.index: item.quality.routing_score for item in record.rounds if item.quality}
     worth = scores or record.pass_rates
     before, after = rewrite.round, rewrite.round + 1
@@ -131,13 +127,11 @@ def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
     own = workflow(record.workflow)
     if name in own.flow.revising:
         newest = len(record.drafts) + (tone == "active")
-        nth = words("answer {a} of {b}", a=newest, b=own.most_answers(record.config)) if newest else ""
+        nth = words("answer {n} of at most {most}", n=newest, most=own.most_answers(record.config)) if newest else ""
         return lines([nth, cited_text(record, words)], cost_of(name, record, words))
     if record.outcome == "abstained":
         return lines([words("nothing passed, says so")], cost_of(name, record, words))
-    unsaid = words("written") if record.origin is not None else words(NC_("picture", "writing"))
-    given = given_text(record, words) or unsaid
-    return lines([given, cited_text(record, words)], cost_of(name, record, words))
+    return lines([given_text(record, words), cited_text(record, words)], cost_of(name, record, words))
 
 
 def _plain_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -159,7 +153,7 @@ def _evaluation_facts(name: str, record: RunRecord, words: Words, tone: str) -> 
     newest, former = counts[-1], [str(count) for count in counts[:-1] if count is not None]
     said = words("not evaluated")
     if newest is not None:
-        said = _to_improve(newest, words) if newest else words("passed")
+        said = words.count("1 suggestion", "{n} suggestions", newest) if newest else words("passed")
     return lines([said, words("{rates} before", rates=", ".join(former)) if former else ""], used)
 
 
@@ -168,10 +162,6 @@ def _suggestions(draft: Draft) -> int | None:
 
 
 # -- parts of lines --------------------------------------------------------------------------------------------------
-
-
-def _to_improve(number: int, words: Words) -> str:
-    return words(NC_("picture", "1 suggestion")) if number == 1 else words("{n} suggestions", n=number)
 
 
 def kept_text(candidates: Sequence[Candidate], words: Words) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.common.i18n import Words
-from components.common.outcomes import REASONS, ended_text
+from components.common.outcomes import REASONS, run_end_text
 from components.common.phrases import node_text
 from components.picture.facts import executions, facts_of, grading
 from components.picture.words import Lines, chips_of, decision_line, duration_of, word
@@ -125,7 +125,7 @@ def _node_view(name: str, node: Node, tone: Tone, record: RunRecord | None, word
     facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(node, words)
     lines = ((state,), *facts[:1]) if tone in ("fault", "stopped") else facts
     title = words(node.name)
-    heard = [title, words("{n} visits", n=visits) if visits > 1 else "", state, *(line[0] for line in facts)]
+    heard = [f"{title} ×{visits}" if visits > 1 else title, state, *(line[0] for line in facts)]
     progress = None
     if record is not None and tone == "active" and name == workflow(record.workflow).flow.grading:
         done, total, _ = grading(record)
@@ -170,24 +170,10 @@ def _status(record: RunRecord | None, words: Words) -> str:
         return words("Ask a question and the steps light up here, one by one.")
     flow = workflow(record.workflow).flow
     if record.outcome:
-        # A rewrite before anything was searched corrects nothing.
-        rewrites = sum(item.round >= 0 for item in record.rewrites)
-        revisions = len(record.drafts) - 1 if flow.revising else 0
-        unsearched = record.outcome == "abstained" and not record.rounds
-        ended = words("Nothing was searched, and the answer says so") if unsearched else ended_text(record, words)
-        parts = [
-            ended,
-            words.count("after 1 rewrite", "after {n} rewrites", rewrites) if rewrites else "",
-            words.count("revised once", "revised {n} times", revisions) if revisions > 0 else "",
-            duration_of(record.duration_ms, words),
-        ]
-        return " · ".join(part for part in parts if part)
+        return f"{run_end_text(record, words)} · {duration_of(record.duration_ms, words)}"
     running = [item.node for item in record.nodes if item.duration_ms is None]
     if not running:
         return words("Starting …")
-    if running[-1] == flow.grading:
-        done, total, _ = grading(record)
-        return words("The grader has judged {n} of {total}", n=done, total=total)
     node = flow.nodes.get(running[-1])
     if node and node.doing:
         return words(node.doing)

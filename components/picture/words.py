@@ -19,13 +19,13 @@ Lines = tuple[tuple[str, ...], ...]
 
 _RELATIONS = MappingProxyType({"<": "<", ">=": "≥", "==": "="})
 _LONGEST_QUERY = 60
+_PLAIN = frozenset({"pass_rate", "rewrites", "quality_score", "corrections", "epoch"})
+"""Quantities that a chip compares without naming them."""
 PICTURE: Mapping[str, str] = MappingProxyType(
     {
         # Facts
-        "search_full_text": N_("by words alone"),
+        "search_full_text": N_("by words"),
         "search_fused": N_("by meaning and words"),
-        "short_search_full_text": N_("by words"),
-        "short_search_fused": N_("fused"),
         "kind_vector": N_("base"),
         "kind_graph": N_("entities"),
         "kind_temporal": N_("log"),
@@ -33,61 +33,32 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "strategy_hierarchical_search": N_("by section"),
         "strategy_direct_chunk_search": N_("by passage"),
         "strategy_web_search": N_("on the web"),
-        "complexity_simple": N_("simple"),
-        "complexity_single": N_("one step"),
-        "complexity_multi_hop": N_("several steps"),
-        "complexity_overview": N_("overview"),
-        "mode_naive": N_("naive"),
-        "mode_local": N_("local"),
-        "mode_global": N_("global"),
-        "mode_hybrid": N_("hybrid"),
-        "mode_mix": N_("mix"),
-        "mode_bypass": N_("bypass"),
         # Inequalities
         "quantity_pass_rate": N_("pass rate"),
-        "quantity_relevant_passages": NC_("picture", "relevant passages"),
+        "quantity_relevant_passages": N_("relevant"),
         "quantity_rewrites": N_("rewrites"),
-        "quantity_elapsed_s": N_("seconds spent"),
-        "quantity_candidates": NC_("picture", "candidates"),
-        "quantity_unreadable": NC_("picture", "unreadable verdicts"),
-        "quantity_repeated_rewrites": NC_("picture", "repeated rewrites"),
-        "quantity_failed_rewrites": NC_("picture", "failed rewrites"),
-        "quantity_ungraded": NC_("picture", "passages left ungraded"),
+        "quantity_elapsed_s": NC_("picture", "seconds"),
+        "quantity_candidates": N_("found"),
+        "quantity_unreadable": N_("unreadable"),
+        "quantity_repeated_rewrites": N_("repeated"),
+        "quantity_failed_rewrites": N_("failed"),
+        "quantity_ungraded": N_("not graded"),
         "quantity_quality_score": N_("quality score"),
-        "quantity_top3_relevance": NC_("picture", "relevance of the best three"),
-        "quantity_untried_strategies": NC_("picture", "untried searches"),
+        "quantity_top3_relevance": N_("top 3"),
+        "quantity_untried_strategies": N_("untried"),
         "quantity_corrections": N_("corrections"),
-        "quantity_suggestions": NC_("picture", "suggestions"),
-        "quantity_epoch": NC_("picture", "answers written"),
-        "quantity_unreached_evaluators": NC_("picture", "evaluators without a judgement"),
-        "quantity_sufficiency": NC_("picture", "sufficiency together"),
-        "quantity_failed_answers": NC_("picture", "answers that failed"),
-        "quantity_table_coverage": N_("covered by a table"),
-        "short_pass_rate": "",
-        "short_relevant_passages": N_("relevant"),
-        "short_rewrites": "",
-        "short_elapsed_s": NC_("picture", "seconds"),
-        "short_candidates": N_("found"),
-        "short_unreadable": N_("unreadable"),
-        "short_repeated_rewrites": N_("repeated"),
-        "short_failed_rewrites": N_("failed"),
-        "short_ungraded": N_("ungraded"),
-        "short_quality_score": "",
-        "short_top3_relevance": N_("top 3"),
-        "short_untried_strategies": N_("untried"),
-        "short_corrections": "",
-        "short_suggestions": N_("to fix"),
-        "short_epoch": "",
-        "short_unreached_evaluators": N_("unreached"),
-        "short_sufficiency": N_("together"),
-        "short_failed_answers": N_("failed"),
-        "short_table_coverage": N_("table"),
+        "quantity_suggestions": N_("to fix"),
+        "quantity_epoch": N_("answers"),
+        "quantity_unreached_evaluators": N_("failed"),
+        "quantity_sufficiency": N_("together"),
+        "quantity_failed_answers": N_("failed"),
+        "quantity_table_coverage": N_("table"),
         # Status
         "state_plain": N_("not visited"),
         "state_active": N_("working"),
-        "state_passed": NC_("picture", "done"),
-        "state_rewrite": NC_("picture", "done"),
-        "state_forced": N_("done, the gate was not met"),
+        "state_passed": N_("done"),
+        "state_rewrite": N_("done"),
+        "state_forced": N_("done, condition not met"),
         "state_fault": N_("failed"),
         "state_stopped": N_("stopped"),
     }
@@ -116,15 +87,14 @@ def lines(*rows: Sequence[str]) -> Lines:
 
 
 def searched_line(record: RunRecord, words: Words, *parts: str) -> Lines:
-    """A line that ends with how passages are looked for, in full, in short or not at all; vectors need no words."""
+    """A line that ends with how passages are looked for, or leaves it out; vectors need no words."""
     search = record.config.search
     plain = lines(parts)
     if search == "vector":
         return plain
     filled = [part for part in parts if part]
-    named = (word(words, "search", search), word(words, "short_search", search))
     shorter = plain[0] if plain else ()
-    return ((*(" · ".join([*filled, name]) for name in named), *shorter),)
+    return ((" · ".join([*filled, word(words, "search", search)]), *shorter),)
 
 
 def cut(text: str) -> str:
@@ -144,7 +114,7 @@ def chips_of(decision: Decision, count: int, taken_in: WorkflowName, words: Word
     """Return the labels of an edge's newest decision, from long to short, and how often the edge was chosen."""
     times = f" ×{count}" if count > 1 else ""
     target = route_of(decision, taken_in, words)
-    short = [comparison_text(item, words, "short") for item in decision.comparisons]
+    short = [comparison_text(item, words, short=True) for item in decision.comparisons]
     if not short:
         why = _reason(decision, words)
         return (f"{why} → {target}{times}", f"{why}{times}")
@@ -165,16 +135,21 @@ def decision_line(decision: Decision, taken_in: WorkflowName, words: Words) -> s
 
 def inequality_of(decision: Decision, words: Words) -> str:
     """The comparisons of a decision with their quantities named; its reason where it compared nothing."""
-    named = [comparison_text(item, words, "quantity") for item in decision.comparisons]
+    named = [comparison_text(item, words) for item in decision.comparisons]
     return words(NC_("picture", " and ")).join(named) or _reason(decision, words)
 
 
-def comparison_text(item: Comparison, words: Words, kind: str) -> str:
-    """One inequality with its quantity named in full, in short or, for no ``kind``, not at all."""
+def comparison_text(item: Comparison, words: Words, *, short: bool = False) -> str:
+    """One inequality with its quantity named; ``short`` leaves out the names that go without saying."""
+    known = f"quantity_{item.quantity}" in PICTURE
+    name = "" if short and item.quantity in _PLAIN else word(words, "quantity", item.quantity)
+    return f"{name if known else item.quantity} {inequality(item)}".strip()
+
+
+def inequality(item: Comparison) -> str:
+    """The two values of a comparison, ``0 < 1``."""
     left, right = operands(item)
-    known = f"{kind}_{item.quantity}" in PICTURE or not kind
-    name = word(words, kind, item.quantity) if known else item.quantity
-    return f"{name} {left} {_RELATIONS[item.relation]} {right}".strip()
+    return f"{left} {_RELATIONS[item.relation]} {right}"
 
 
 def _reason(decision: Decision, words: Words) -> str:

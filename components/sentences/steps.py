@@ -65,16 +65,16 @@ def _searched(step: ReplayStep, record: RunRecord, words: Words) -> str:
     how = [words(STRATEGY_NAMES[current.strategy])] if current.strategy else []
     if record.config.search != "vector" and current.strategy != "web_search":
         how.append(word(words, "search", record.config.search))
-    return words("{how}: {what}", how=begun(words(", ").join(how)), what=said) if how else said
+    return words("{what}: {why}", what=begun(words(", ").join(how)), why=said) if how else said
 
 
 def _judged(step: ReplayStep, record: RunRecord, words: Words) -> str:
     decision, current = decision_of(step, record), record.rounds[step.round]
     if decision is None:
         done = len(current.verdicts)
-        return words("{done} of {kept} passages graded", done=done, kept=max(len(current.kept), done))
+        return words("{done} of {total} graded", done=done, total=max(len(current.kept), done))
     if decision.kept == 0:
-        return words("No passage was similar enough to grade")
+        return begun(words("no passage was similar enough"))
     said = passed_text(decision, words)
     whole = next((item.value for item in decision.comparisons if item.quantity == "relevant_passages"), decision.passed)
     return said if whole == decision.passed else words("{what}, {n} with earlier rounds", what=said, n=int(whole))
@@ -105,17 +105,17 @@ def _unchanged(*, failed: bool) -> str:
 
 def _drafted(step: ReplayStep, record: RunRecord, words: Words) -> str:
     draft = next(item for item in record.drafts if item.index == step.draft)
-    return words("Answered without a search") if draft.direct else words("Answer {n} is written", n=step.draft + 1)
+    return begun(words("without a search")) if draft.direct else words("Answer {n} is written", n=step.draft + 1)
 
 
 def _evaluated(step: ReplayStep, record: RunRecord, words: Words) -> str:
     draft = next((item for item in record.drafts if item.index == step.draft), None)
     if draft is None or draft.evaluation is None:
-        return words("The answer was not evaluated")
+        return begun(words("not evaluated"))
     if draft.evaluation.passed:
         return words("The evaluator asks for nothing")
     asked = len(draft.evaluation.suggestions)
-    return words.count("The evaluator asks for 1 change", "The evaluator asks for {n} changes", asked)
+    return begun(words.count("1 suggestion", "{n} suggestions", asked))
 
 
 def _ended(step: ReplayStep, record: RunRecord, words: Words) -> str:

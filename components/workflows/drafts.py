@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.ask.answer import citing
+from components.ask.answer import citing, removed_text
 from components.ask.answer_marks import evaluation_chip, standing_draft
 from components.ask.answer_text import answer_prose
 from components.ask.rewrites import new_words, old_words
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
-from components.common.phrases import place_text, suggestion_said
+from components.common.phrases import begun, place_text, suggestion_said
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Draft, Excerpt, Passage, RunRecord, Suggestion
@@ -57,14 +57,13 @@ def draft_body(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
 
 
 def _card(draft: Draft, record: RunRecord, words: Words) -> Node:
-    title = node("strong", "heading", words("Answer {n}", n=draft.index + 1))
+    title = node("strong", "heading", begun(words("answer {n}", n=draft.index + 1)))
     head = node("div", "head", title, *_chips(draft, record, words))
     former = next((item for item in record.drafts if item.index == draft.index - 1), None)
     parts = [] if former is None else _difference(former, draft, record, words)
     parts.append(_text(draft, record, words, folded=former is not None))
     if draft.removed_markers:
-        markers = " ".join(dict.fromkeys(draft.removed_markers))
-        parts.append(node("p", "note", "! ", words("Removed citations: {markers}", markers=markers)))
+        parts.append(node("p", "note", "! ", removed_text(draft.removed_markers, words)))
     parts += [*_suggestions(draft, record, words), *_seen(draft, record, words)]
     return node("section", "card", head, *parts)
 
@@ -86,7 +85,7 @@ def _chips(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
     evaluator = draft.evaluation.evaluator if draft.evaluation else ""
     if evaluator:
         name = words("built-in") if evaluator == "builtin" else evaluator
-        chips.append(node("span", "muted small", words("by {evaluator}", evaluator=name)))
+        chips.append(node("span", "muted small", words("by {by}", by=name)))
     return chips
 
 
@@ -97,11 +96,7 @@ def _difference(former: Draft, draft: Draft, record: RunRecord, words: Words) ->
     found = answer_difference(_as_answer(former, record), _as_answer(draft, record))
     kinds = Counter(item.kind for item in found)
     counts: dict[str, object] = {kind: kinds[kind] for kind in _SIGNS}
-    said = (
-        words("Sentences: {same} same, {changed} changed, {added} added, {removed} removed", **counts)
-        if set(kinds) - {"same"}
-        else words("No sentence was changed.")
-    )
+    said = words("Sentences: {same} same, {changed} changed, {added} added, {removed} removed", **counts)
     rows = [_sentence(item, words) for item in found]
     return [node("p", "muted small", said), node("ul", "sentences", *rows)]
 
@@ -187,7 +182,8 @@ def _given(draft: Draft, record: RunRecord) -> Sequence[Passage]:
 def _excerpt(place: int, passage: Passage, seen: Excerpt | None, record: RunRecord, words: Words) -> Node:
     named = place_text(passage.source, passage.section, words)
     first = node("td", "", node("strong", "num", f"[{place}]"), " ", named)
-    generator: tuple[Node | str, ...] = (node("span", "num", words("{n} characters", n=len(passage.text))),)
+    length = words.count("1 character", "{n} characters", len(passage.text))
+    generator: tuple[Node | str, ...] = (node("span", "num", length),)
     if seen is None:
         said: tuple[Node | str, ...] = (chip("warn", words("dropped: top-k")),)
     elif seen.cut:
@@ -200,7 +196,7 @@ def _excerpt(place: int, passage: Passage, seen: Excerpt | None, record: RunReco
         generator = (*generator, behind)
     else:
         said = (node("p", "plain-text small", seen.text),)
-        generator = (node("span", "muted", words("{n} characters", n=len(passage.text))),)
+        generator = (node("span", "muted", length),)
     return node(
         "tr",
         "",

@@ -7,12 +7,13 @@ from types import MappingProxyType
 
 from components.common.i18n import Words
 from components.common.markup import Node
+from components.common.outcomes import round_text
+from components.common.phrases import begun
 from components.common.workflow_view import Fact, WorkflowView
 from components.labels import STRATEGY_NAMES
 from components.picture.facts import changed, cost_of, kept_text, time_of
 from components.picture.words import Lines, lines, searched_line, word
-from components.workflows.routing import strategy_nodes
-from engine.messages import NC_
+from components.workflows.routing import kept_memory, recall_texts, strategy_nodes
 from engine.model.config import RunConfig
 from engine.model.values import Quantity, RunRecord
 from engine.replay.playback import ReplayStep
@@ -22,45 +23,36 @@ from engine.workflows.dual_loop.policy import LEAST_RELEVANT
 
 def _recall_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     recall, spent = record.recall, time_of(name, record, words)
-    if recall is None:
-        return lines([words("looking back")] if tone == "active" else [], [spent])
-    if recall.off or recall.failed:
-        return lines([words("switched off") if recall.off else words("could not be read")], [spent])
-    found, stale, refused = len(recall.memories), len(recall.stale), len(recall.refused)
-    first = [
-        words("{n} recalled", n=found) if found else words("nothing recalled"),
-        words("{n} outdated", n=stale) if stale else words("{n} not answering", n=refused) if refused else "",
-    ]
-    return lines(first, [spent])
+    return lines([*recall_texts(recall, words)] if recall else [], [spent])
 
 
 def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     choice = record.route
     if choice is None:
-        return lines([words("choosing")] if tone == "active" else [], cost_of(name, record, words))
+        return lines(cost_of(name, record, words))
     other = choice.without_memory
-    why = words("because of memory") if other is not None and other != choice.route else ""
+    why = words("from memory") if other is not None and other != choice.route else ""
     return lines([word(words, "strategy", choice.route)], [why, *cost_of(name, record, words)])
 
 
 def _rewrite_query_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     spent = time_of(name, record, words)
     if not record.rewrites:
-        return lines([words("rephrasing")], [spent])
+        return lines([spent])
     newest = record.rewrites[-1]
     note = words("failed") if newest.failed else words("repeated") if newest.repeated else ""
     if newest.query.strip() == newest.rewritten_query.strip():
-        return lines([words("as asked")], [note, spent])
+        return lines([round_text(0, words)], [note, spent])
     return (changed(newest), *lines([note, spent]))
 
 
 def _strategy_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     searched = [item for item in record.rounds if item.searched]
     tried = [item for item in record.tried_routes if item.status != "skipped"]
-    count = words("{n} searches", n=len(tried)) if len(tried) > 1 else ""
+    count = words.count("1 search", "{n} searches", len(tried)) if len(tried) > 1 else ""
     spent = time_of(name, record, words)
     if not searched:
-        return lines([words("searching") if tone == "active" else ""], [count, spent])
+        return lines([count, spent])
     candidates, strategy = searched[-1].candidates, searched[-1].strategy
     how = word(words, "strategy", strategy) if strategy else ""
     found = lines([how, kept_text(candidates, words), words("{n} probed", n=len(candidates))])
@@ -74,12 +66,7 @@ def _direct_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
 
 
 def _keep_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
-    kept = record.remembered
-    if tone == "active":
-        return lines([time_of(name, record, words)])
-    said = words("nothing kept")
-    if kept:
-        said = words(NC_("picture", "kept")) if kept.passed else words("kept: failure")
+    said = "" if tone == "active" else kept_memory(record, words)
     return lines([said], [time_of(name, record, words)])
 
 
@@ -116,37 +103,17 @@ class DualLoop(WorkflowView):
     def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
         match step.kind:
             case "recalled":
-                return _recalled(record, words)
+                said = words("; ").join(recall_texts(record.recall, words)) if record.recall else words("switched off")
+                return words("{what}: {why}", what=words("Memory"), why=said)
             case "routed":
                 return _route(record, words)
             case "kept":
-                kept = record.remembered
-                return words(
-                    "The answer is kept in memory" if kept is None or kept.passed else "The answer is kept as a failure"
-                )
+                return begun(kept_memory(record, words))
             case _:
                 return None
 
-    def answer_notes(self, record: RunRecord, words: Words) -> list[str]:
-        if record.outcome != "fallback":
-            return []
-        return [words("What each search found is under “Strategies”.")]
-
     def evidence(self, record: RunRecord, words: Words) -> list[Node]:
         return strategy_nodes(record, words)
-
-
-def _recalled(record: RunRecord, words: Words) -> str:
-    recall = record.recall
-    if recall is None or recall.off:
-        return words("Memory is off")
-    if recall.failed:
-        return words("Memory could not be read")
-    said = words.count("1 earlier answer recalled", "{n} earlier answers recalled", len(recall.memories))
-    if recall.holding or not recall.memories:
-        return said
-    why = words("none answers the question" if recall.refused else "the collection has changed since")
-    return words("{what}: {why}", what=said, why=why)
 
 
 def _route(record: RunRecord, words: Words) -> str:

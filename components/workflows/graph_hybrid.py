@@ -16,11 +16,11 @@ from components.common.phrases import begun, place_text
 from components.common.workflow_view import Fact, ReadPassages, WorkflowView
 from components.labels import COMPLEXITIES, choices_of
 from components.picture.facts import cost_of, given_text, kept_text, time_of
-from components.picture.words import Lines, lines, word
+from components.picture.words import Lines, lines
 from components.sentences.rounds import round_names
 from components.workflows.mode_notes import notes_box, searched_mode
 from engine.errors import WorkbenchError
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.values import (
     FoundCommunity,
     FoundEntity,
@@ -49,8 +49,8 @@ def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lin
     if not analysis:
         return lines(spent)
     found = len(analysis.entities)
-    entities = words.count("1 entity", "{n} entities", found) if found else words("no entity named")
-    return lines([word(words, "complexity", analysis.complexity), entities], spent)
+    entities = words.count("1 entity", "{n} entities", found) if found else words("Names no entity of the graph")
+    return lines([entities], spent)
 
 
 def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -58,10 +58,14 @@ def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines
     spent = time_of(name, record, words)
     decision = next((item for item in record.decisions if item.node == name), None)
     if decision is None:
-        return lines([words("choosing")], [spent])
+        return lines([spent])
     if decision.reason != "needs_search":
         return lines([words("without a search")], [spent])
-    return lines([words("mode {mode}", mode=word(words, "mode", searched_mode(record)))], [spent])
+    return lines([_mode_text(record, words)], [spent])
+
+
+def _mode_text(record: RunRecord, words: Words) -> str:
+    return words("Mode {mode}", mode=words(choices_of("mode")[searched_mode(record)]))
 
 
 def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -69,7 +73,7 @@ def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Li
     spent = time_of(name, record, words)
     round_ = next((item for item in reversed(record.rounds) if item.searched), None)
     if round_ is None:
-        return lines([words("searching")], [spent])
+        return lines([spent])
     candidates = round_.candidates
     graphs = sum(item.graph_score is not None for item in candidates)
     graph = round_.graph
@@ -85,9 +89,9 @@ def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
         return lines([words("nothing passed, says so")], spent)
     context = record.context
     if not context:
-        return lines([words(NC_("picture", "writing"))], spent)
+        return lines(spent)
     if not record.rounds:
-        return lines([words("no passages used")], spent)
+        return lines([words("without a search")], spent)
     cited = len(record.citations) + len(record.cell_citations)
     used = words("{n} of {most} tokens", n=context.tokens, most=context.token_budget)
     return lines([given_text(record, words), words("{n} cited", n=cited) if cited else ""], [used, *spent])
@@ -142,7 +146,7 @@ def _routed(record: RunRecord, words: Words) -> str:
     decision = next((item for item in record.decisions if item.node == "route_query"), None)
     if decision is not None and decision.reason != "needs_search":
         return words("No search")
-    return words("Mode {mode}", mode=words(choices_of("mode")[searched_mode(record)]))
+    return _mode_text(record, words)
 
 
 def _searched(index: int, record: RunRecord, words: Words) -> str | None:
@@ -152,13 +156,10 @@ def _searched(index: int, record: RunRecord, words: Words) -> str | None:
     graphs = sum(item.graph_score is not None for item in current.candidates)
     if not current.searched or not (graphs or fell_back):
         return None
-    said = words(
-        "{total} passages found, {graphs} through the graph, {kept} kept",
-        total=len(current.candidates),
-        graphs=graphs,
-        kept=len(current.kept),
-    )
-    return words("{what}; vectors searched instead of the graph", what=said) if fell_back else said
+    total, kept = len(current.candidates), len(current.kept)
+    said = words.count("1 passage found, {kept} kept", "{n} passages found, {kept} kept", total, kept=kept)
+    how = words("! vectors instead") if fell_back else words("{n} from the graph", n=graphs)
+    return words(", ").join((said, how.removeprefix("! ").removeprefix("！")))
 
 
 OWN = GraphHybrid()
@@ -169,7 +170,7 @@ def graph_tab(record: RunRecord, words: Words, *, key: str, read: ReadPassages) 
     draw(analysis_nodes(record, words), words, key=f"{key}_analysis")
     searched = [item for item in record.rounds if item.graph is not None and _anything(item.graph)]
     if not searched:
-        st.caption(words("Nothing yet." if record.active else "Nothing came from the graph."))
+        st.caption(words("Nothing came from the graph."))
         return None
     current = _round(searched, words, key)
     evidence = current.graph
@@ -237,7 +238,7 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
         return []
     kind = words(COMPLEXITIES[analysis.complexity])
     mode = searched_mode(record)
-    chips = [chip("accent", words("Mode {mode}", mode=words(choices_of("mode")[mode]))), chip("plain", kind)]
+    chips = [chip("accent", _mode_text(record, words)), chip("plain", kind)]
     if analysis.suggested_mode != mode:
         suggested = words(choices_of("mode")[analysis.suggested_mode])
         chips.append(chip("grey", words("suggested: {mode}", mode=suggested)))
@@ -248,7 +249,7 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
     told = node("p", "", said, node("span", "muted small", f" · {words('by {by}', by=by)}"))
     model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
     searched = record.rounds or record.active or record.error
-    skipped = [] if searched else [node("p", "note", "! ", words("Nothing was searched."))]
+    skipped = [] if searched else [node("p", "note", "! ", words("No search"))]
     return [node("section", "card", head, told, *model, *skipped)]
 
 
@@ -303,6 +304,6 @@ def graph_nodes(record: RunRecord, words: Words) -> list[Node]:
     for current in record.rounds:
         if current.graph is not None:
             drawn.append(node("h3", "", begun(names[current.index])))
-            note = notes_box(current.graph.notes, current.graph.fell_back_to, words)
+            note = notes_box(current.graph.notes, current.graph.mode, current.graph.fell_back_to, words)
             drawn += [*([note] if note else []), *taken_nodes(current.graph, words)]
     return drawn

@@ -38,20 +38,8 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     # The modes that have vectors besides the graph fall back on nothing; their warning says what they were without.
     fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
     if evidence.fell_back_to:
-        lists = words(", ").join(words(GRAPH_LISTS[name]) for name in evidence.fell_back_to)
-        mode = words(choices_of("mode")[searched_mode(record)])
-        said.insert(
-            0,
-            node(
-                "p",
-                "",
-                node(
-                    "strong",
-                    "",
-                    words("{mode} without its graph: {lists} searched instead.", mode=mode, lists=lists),
-                ),
-            ),
-        )
+        fallback = fallback_text(searched_mode(record), evidence.fell_back_to, words)
+        said.insert(0, node("p", "", node("strong", "", fallback)))
     said += [node("p", "muted", fault_text(item, words)[1]) for item in record.warnings if item.code == MODE_FAULT][:1]
     icon = node("span", "icon", "!", aria_hidden="true")
     return [node("div", f"box {'warn' if fell else 'plain'}", icon, node("div", "grow", *said), role="alert"), *advice]
@@ -109,19 +97,19 @@ def note_text(note: ModeNote, words: Words) -> str:
     return words("{what}: {why}", what=words(GRAPH_LISTS[note.list]), why=words(MODE_NOTES[note.code]))
 
 
-def fallback_text(lists: Sequence[RetrievalList], words: Words) -> str:
+def fallback_text(mode: str, lists: Sequence[RetrievalList], words: Words) -> str:
     """Describe what was searched instead of the mode's own lists."""
+    named = words(", ").join(words(GRAPH_LISTS[name]) for name in lists)
     return words(
-        "Searched instead: {lists}.",
-        lists=words(", ").join(words(GRAPH_LISTS[name]) for name in lists),
+        "{mode} without its graph: {lists} searched instead.", mode=words(choices_of("mode")[mode]), lists=named
     )
 
 
-def notes_box(notes: Iterable[ModeNote], fell_back_to: Sequence[RetrievalList], words: Words) -> Node | None:
+def notes_box(notes: Iterable[ModeNote], mode: str, fell_back_to: Sequence[RetrievalList], words: Words) -> Node | None:
     """All of it in a box that cannot be overlooked; None where there is nothing to say."""
     said = [note_text(item, words) for item in notes]
     if fell_back_to:
-        said.insert(0, fallback_text(fell_back_to, words))
+        said.insert(0, fallback_text(mode, fell_back_to, words))
     if not said:
         return None
     first, *rest = said

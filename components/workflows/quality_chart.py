@@ -53,13 +53,6 @@ _DIMENSION = {
     "count": N_("Number of passages"),
 }
 
-_MEANS = {
-    "coverage": N_("{part} of {whole} passages"),
-    "relevance": N_("mean P(relevant)"),
-    "diversity": N_("{part} of {whole} kinds"),
-    "count": N_("{part} of {whole} kept"),
-}
-
 ISSUES = {
     "low_coverage": N_("too little from the study log"),
     "low_relevance": N_("not relevant enough"),
@@ -136,7 +129,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
             node(
                 "p",
                 "muted",
-                words("Not checked yet." if record.active else "Not checked."),
+                words("Not checked."),
             )
         )
         return node("section", "card", node("div", "head", *head), *parts)
@@ -154,7 +147,8 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
 
 def _routing(current: Round, routing: Routing, words: Words) -> Node:
     shares = (_kind(kind, share, current, words) for kind, share in routing.shares.items())
-    missing = (chip("warn", words("✗ no {kind} here", kind=words(SOURCE_KIND_NAMES[kind]))) for kind in routing.missing)
+    absent = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in routing.missing)
+    missing = [chip("warn", f"✗ {words('none here: {kinds}', kinds=absent)}")] if absent else []
     wide = [chip("accent", words("wider scope"))] if routing.wide else []
     said = words(_ROUTING_WHY[routing.code]) if routing.code in _ROUTING_WHY else routing.reason
     lines = [node("p", "muted small", said)] if said else []
@@ -167,9 +161,12 @@ def _routing(current: Round, routing: Routing, words: Words) -> Node:
 def _kind(kind: str, share: float, current: Round, words: Words) -> Node:
     found = [item for item in current.candidates if item.kind == kind]
     kept = sum(item.gate == "kept" for item in found)
-    named = words("{kind} {share} %", kind=words(SOURCE_KIND_NAMES[kind]), share=f"{share * 100:.0f}")
-    counts = words("{kept} of {found} kept", kept=kept, found=len(found))
-    return node("span", "chip plain", node("strong", "", named), f" · {counts}")
+    return node("span", "chip plain", node("strong", "", share_text(kind, share, words)), f" · {len(found)}→{kept}")
+
+
+def share_text(kind: str, share: float, words: Words) -> str:
+    """``knowledge base 60 %``."""
+    return f"{words(SOURCE_KIND_NAMES[kind])} {words('{n} %', n=f'{share * 100:.0f}')}"
 
 
 # -- both definitions of the grade ----------------------------------------------------------------------------------
@@ -241,7 +238,7 @@ def _dimensions(check: QualityCheck, words: Words) -> Node:
 
 def _dimension(item: QualityDimension, check: QualityCheck, issue: QualityIssue | None, words: Words) -> Node:
     swatch = node("i", f"swatch {item.name}", aria_hidden="true")
-    means = words(_MEANS[item.name], part=_part(item, check), whole=_whole(item, check))
+    means = "" if item.name == "relevance" else f"{_part(item, check)}/{_whole(item, check)}"
     cells: tuple[tuple[str, tuple[Node | str, ...]], ...] = (
         ("dimension", (swatch, words(_DIMENSION[item.name]))),
         ("value", (node("strong", "num", probability_text(item.value)), " ", node("small", "muted", means))),

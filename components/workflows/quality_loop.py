@@ -12,43 +12,36 @@ from components.common.markup import Node, chip
 from components.common.outcomes import reason_text
 from components.common.phrases import probability_text
 from components.common.workflow_view import Fact, Machine, WorkflowView
-from components.labels import GRADE_NAMES
+from components.labels import GRADE_NAMES, SOURCE_KIND_NAMES
 from components.picture.facts import cost_of, executions, judging, reused_text, time_of, unfinished
 from components.picture.words import Lines, lines, searched_line, word
 from components.workflows.config_options import ceiling_note, quality_controls
-from components.workflows.quality_chart import quality_nodes
+from components.workflows.quality_chart import quality_nodes, share_text
 from components.workflows.scores import grade_look, score_text
-from engine.messages import N_, NC_
 from engine.model.config import Options, RunConfig, WorkflowName
 from engine.model.values import SOURCE_KINDS, QualityCheck, Quantity, RunRecord
 from engine.replay.playback import ReplayStep
 from engine.workflows.quality_loop.options import quality_options
-
-_KIND = {
-    "vector": N_("knowledge base {share}"),
-    "graph": N_("entity notes {share}"),
-    "temporal": N_("study log {share}"),
-}
 
 
 def _router_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     coming = executions(name, record)[-1].round
     chosen = [item.routing for item in record.rounds if item.index == coming and item.routing]
     if not chosen:
-        return lines([words("choosing")] if tone == "active" else [], cost_of(name, record, words))
+        return lines(cost_of(name, record, words))
     routing = chosen[-1]
     shares = {kind: routing.shares[kind] for kind in SOURCE_KINDS if kind in routing.shares}
     named = [word(words, "kind", kind) for kind in shares]
     parts = [f"{text} {share * 100:.0f} %" for text, share in zip(named, shares.values(), strict=True)]
     first = (" · ".join(parts), " · ".join(named), _sources(len(named), words))
-    return (first, *lines([words("wide") if routing.wide else "", *cost_of(name, record, words)]))
+    return (first, *lines([words("wider scope") if routing.wide else "", *cost_of(name, record, words)]))
 
 
 def _listed_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     searched = [item for item in record.rounds if item.searched]
     spent = time_of(name, record, words)
     if not searched:
-        return (*lines([words("searching")]), *searched_line(record, words, spent))
+        return searched_line(record, words, spent)
     candidates = searched[-1].candidates
     counted = [(kind, sum(kind in item.found_at for item in candidates)) for kind in SOURCE_KINDS]
     return (
@@ -82,7 +75,7 @@ def _rerank_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
         return (*unfinished(name, record, words), *ended)
     verdicts = list(record.rounds[-1].verdicts.values()) if record.rounds else []
     best = [words("best {p}", p=f"{max(item.p_relevant for item in verdicts):.2f}")] if verdicts else []
-    return (*lines([words("{n} judged", n=len(verdicts)), *best]), *ended)
+    return (*lines([words.count("1 verdict", "{n} verdicts", len(verdicts)), *best]), *ended)
 
 
 def _quality_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -100,7 +93,7 @@ def _quality_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lin
 
 
 def _sources(number: int, words: Words) -> str:
-    return words(NC_("picture", "1 source")) if number == 1 else words("{n} sources", n=number)
+    return words.count("1 source", "{n} sources", number)
 
 
 FACTS: Mapping[str, Fact] = MappingProxyType(
@@ -176,16 +169,16 @@ def _routed(index: int, record: RunRecord, words: Words) -> str:
     routing = record.rounds[index].routing if index < len(record.rounds) else None
     if routing is None:
         return words("The router has not chosen")
-    kinds = [words(_KIND[kind], share=words("{n} %", n=f"{share * 100:.0f}")) for kind, share in routing.shares.items()]
+    kinds = [share_text(kind, share, words) for kind, share in routing.shares.items()]
     said = words("The router chooses {strategy}", strategy=words(", ").join(kinds))
-    missing = [words(_KIND[kind], share="").strip() for kind in routing.missing]
-    return words("{what}; none here: {kinds}", what=said, kinds=words(", ").join(missing)) if missing else said
+    missing = [words(SOURCE_KIND_NAMES[kind]) for kind in routing.missing]
+    return words("; ").join((said, words("none here: {kinds}", kinds=words(", ").join(missing)))) if missing else said
 
 
 def _checked(index: int, record: RunRecord, words: Words) -> str:
     check, options = record.rounds[index].quality, quality_options(record.config)
     if check is None:
-        return words("Quality not known")
+        return words("Not checked.")
     score = score_text(check.routing_score, options)
     return words("Quality {score}, {bar} needed", score=score, bar=probability_text(options.medium_score))
 

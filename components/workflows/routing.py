@@ -71,7 +71,7 @@ def _pass_card(attempt: int, record: RunRecord, words: Words) -> Node:
     rounds = [item for item in record.rounds if item.attempt == attempt]
     drafts = [item for item in record.drafts if item.attempt == attempt]
     direct = bool(drafts) and drafts[0].direct
-    named = words("Direct answer") if direct and not rounds else words("Pass {n}", n=attempt + 1)
+    named = begun(words("direct answer")) if direct and not rounds else words("Pass {n}", n=attempt + 1)
     head = [node("strong", "heading", named)]
     if attempt:
         head.append(node("span", "muted small", round_text(attempt, words)))
@@ -81,15 +81,13 @@ def _pass_card(attempt: int, record: RunRecord, words: Words) -> Node:
     tried = [item for item in record.tried_routes if item.attempt == attempt]
     if rounds or tried:
         over = not record.active or attempt < attempts_of(record)[-1]
-        steps = _steps(rounds, tried, found=bool(drafts), over=over, record=record, words=words)
+        steps = _steps(rounds, tried, over=over, record=record, words=words)
         parts.append(node("ol", "path", *steps))
     parts += [_answer(item, record, words) for item in drafts]
     return node("section", "card pass", *parts)
 
 
-def _steps(
-    rounds: list[Round], tried: list[TriedRoute], *, found: bool, over: bool, record: RunRecord, words: Words
-) -> list[Node]:
+def _steps(rounds: list[Round], tried: list[TriedRoute], *, over: bool, record: RunRecord, words: Words) -> list[Node]:
     """One line a strategy in the order in which they came; those that were not needed at the end."""
     lines: list[Node] = []
     left = list(rounds)
@@ -101,12 +99,11 @@ def _steps(
     lines += [_step(one.strategy, None, one, record, words) for one in left if one.strategy is not None]
     known = {item.strategy for item in tried} | {one.strategy for one in rounds}
     if over:
-        left_out = words("not needed" if found else "not reached")
         for strategy in STRATEGIES:
             if strategy in known:
                 continue
             why = _unusable(strategy, record)
-            facts = [chip("grey", words("⤳ skipped") if why else left_out)]
+            facts = [chip("grey", words("not searched"))]
             if why:
                 facts.append(node("span", "muted", words(_WHY[why])))
             lines.append(_line("grey", strategy_text(strategy, words), *facts))
@@ -130,9 +127,9 @@ def _step(
     status = tried.status if tried else "searched"
     look, said = _LOOKS[status], words(_STATES[status])
     if status == "searched" and searched is not None:
-        look, said = ("pass", words("✓ found what helps")) if passed else ("grey", words("– nothing passed"))
+        look, said = ("pass", words("✓ searched")) if passed else ("grey", words("– nothing passed"))
         if not passed and record.active and searched is record.rounds[-1]:
-            look, said = "accent", words("… at work")
+            look, said = "accent", words("grading …")
     facts = [chip(look, said)]
     details = []
     if tried is not None and tried.why:
@@ -230,14 +227,10 @@ def kept_card(record: RunRecord, words: Words) -> list[Node]:
     if record.active or record.recall is None or record.recall.off:
         return []
     kept = record.remembered
-    title = node("strong", "heading", words("Kept in memory"))
+    title = node("strong", "heading", begun(words("kept in memory")))
     if kept is None:
         return [node("section", "card", node("div", "head", title), node("p", "muted", _why_nothing(record, words)))]
-    mark = (
-        chip("pass", words("✓ for the next run"))
-        if kept.passed
-        else chip("warn", words("! as a failure"), words("Never recalled as a fact."))
-    )
+    mark = "" if kept.passed else chip("warn", f"! {kept_memory(record, words)}", words("Never recalled as a fact."))
     parts = [_sources(kept, words)] if kept.sources else []
     parts.append(fold("kept", words("Answer"), node("p", "plain-text", kept.answer)))
     return [node("section", "card", node("div", "head", title, mark), *parts)]
@@ -261,31 +254,48 @@ def strategy_text(strategy: Strategy, words: Words) -> str:
 
 
 def _state(recall: Recall, words: Words) -> Node:
+    said = recall_texts(recall, words)[0]
     if recall.off:
-        return chip("grey", words("switched off"))
+        return chip("grey", said)
     if recall.failed:
-        return chip("fault", words("! could not be read"))
+        return chip("fault", f"! {said}")
+    return chip("accent" if recall.memories else "grey", said)
+
+
+def recall_texts(recall: Recall, words: Words) -> list[str]:
+    """What memory brought up, and why that may not answer."""
+    if recall.off or recall.failed:
+        return [words("switched off" if recall.off else "could not be read")]
     if not recall.memories:
-        return chip("grey", words("nothing similar"))
-    return chip("accent", words("{n} recalled", n=len(recall.memories)))
+        return [words("nothing recalled")]
+    unused = dict.fromkeys(_unused(item.id, recall, words) for item in recall.memories)
+    return [words("{n} recalled", n=len(recall.memories)), *filter(None, unused)]
+
+
+def kept_memory(record: RunRecord, words: Words) -> str:
+    """Whether a run left its answer in memory, and as what."""
+    kept = record.remembered
+    if kept is None:
+        return words("nothing kept")
+    return words("kept in memory" if kept.passed else "kept as a failure")
 
 
 def _unused(memory_id: str, recall: Recall, words: Words) -> str:
     """Explain why a memory may not answer; empty if it may."""
     if memory_id in recall.stale:
-        return words("! the collection has changed since")
-    return words("! does not answer the question") if memory_id in recall.refused else ""
+        return words("the collection has changed since")
+    return words("does not answer the question") if memory_id in recall.refused else ""
 
 
 def _memory(item: Memory, unused: str, words: Words) -> Node:
     facts = [
-        chip("plain", words("similarity {value}", value=probability_text(item.similarity))),
+        chip("plain", f"{words('similarity')} {probability_text(item.similarity)}"),
         chip("plain", words("kept {date}", date=item.kept_at[:10])),
     ]
     if item.from_web:
         facts.append(chip("warn", words("! from the web")))
     if unused:
-        facts.append(chip("warn", unused))
+        facts.append(chip("warn", f"! {unused}"))
     parts = [node("div", "said", node("strong", "", item.question), *facts)]
     if item.sources:
         parts.append(_sources(item, words))
@@ -326,8 +336,7 @@ _WANTED: dict[str, Strategy] = {
 
 def _difference(choice: RouteChoice, words: Words) -> Node:
     without = choice.without_memory
-    if without is None or without == choice.route:
-        return node("p", "muted small", words("The same without memory."))
+    assert without is not None
     return node("p", "", chip("accent", "⇄"), " ", words("Without memory: {route}", route=_route(without, words)))
 
 

@@ -88,7 +88,7 @@ def test_the_analysis_says_what_the_query_names_and_which_mode_was_searched(word
     said = text_of(analysis_nodes(answered(), words))
     assert "metformin" in said.casefold()
     assert words("Mode {mode}", mode=words("Mix")) in said
-    assert words("Nothing was searched.") in text_of(analysis_nodes(bypassed(), words))
+    assert words("No search") in text_of(analysis_nodes(bypassed(), words))
 
 
 @BOTH
@@ -144,7 +144,7 @@ def test_a_passage_says_which_lists_found_it_along_what_and_where_each_stage_put
     assert cells["only_graph"] is True
     assert "Metformin → Galega" in cells["via"]
     assert "reranked #" in cells["moves"]
-    assert "graph 0.60" in cells["scores"]
+    assert "graph score 0.60" in cells["scores"]
     assert stage_cells(lines["v1"], record, names, EN)["only_graph"] is False
 
 
@@ -176,12 +176,12 @@ def test_a_passage_dropped_by_a_stage_says_by_which_and_by_how_much(words: Words
     config = RunConfig(workflow="graph_hybrid", options=GraphOptions(graph_threshold=0.7, rerank_threshold=0.5))
     line = life_lines(answered())[0]
     graph = found_with(line.best, gate="below_graph", graph_score=0.6)
-    assert stage_drop(graph, config, words) == words(
-        "graph score {value} < {bound}, missed by {missed}", value="0.60", bound="0.70", missed="0.10"
+    assert stage_drop(graph, config, words) == f"{words('graph score')} " + words(
+        "{value} < {bound}, missed by {missed}", value="0.60", bound="0.70", missed="0.10"
     )
     rerank = found_with(line.best, gate="below_rerank", rerank_score=0.25)
-    assert stage_drop(rerank, config, words) == words(
-        "rerank score {value} < {bound}, missed by {missed}", value="0.25", bound="0.50", missed="0.25"
+    assert stage_drop(rerank, config, words) == f"{words('rerank score')} " + words(
+        "{value} < {bound}, missed by {missed}", value="0.25", bound="0.50", missed="0.25"
     )
     dropped = replace(line, sightings=(graph,), verdict=None, fate="below_graph")
     assert passage_row(dropped, replace(answered(), config=config), (), words)["state"] == "below_graph"

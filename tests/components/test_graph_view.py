@@ -133,10 +133,10 @@ def test_whatever_a_mode_could_not_do_is_said_in_words(language: UiLanguage) -> 
     for code in get_args(ModeNoteCode):
         for name in RETRIEVAL_LISTS:
             assert words(GRAPH_LISTS[name]) in note_text(ModeNote(code, name), words)
-    assert words("Vectors") in fallback_text(("vector",), words)
-    box = notes_box([ModeNote("no_graph", "local")], ("vector",), words)
+    assert words("Vectors") in fallback_text("local", ("vector",), words)
+    box = notes_box([ModeNote("no_graph", "local")], "local", ("vector",), words)
     assert box is not None and box.attrs["role"] == "alert"
-    assert notes_box([], (), words) is None
+    assert notes_box([], "local", (), words) is None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -130,7 +130,6 @@ def test_no_word_of_the_picture_is_missing(name: str, words: Words) -> None:
 def test_every_code_and_node_has_words() -> None:
     keys = [
         *(f"quantity_{code}" for code in get_args(Quantity)),
-        *(f"short_{code}" for code in get_args(Quantity)),
         *(f"kind_{code}" for code in get_args(SourceKind)),
         *(f"strategy_{code}" for code in get_args(Strategy)),
     ]
@@ -148,7 +147,7 @@ def test_the_quality_loop_says_kinds_shares_and_scores() -> None:
     assert re.fullmatch(r"base \d+ % · entities \d+ % · log 50 %", lines["question_router"])
     assert lines["retrieve"] == "base 12 · entities 12 · log 12"
     assert lines["fuse"] == "36 distinct · 10 kept"
-    assert lines["rerank"] == "10 judged · best 0.90"
+    assert lines["rerank"] == "10 verdicts · best 0.90"
     assert lines["grade_documents"].startswith("score 0.60 → 0.7")
     assert lines["grade_documents"].endswith("· high")
     shown = picture("quality: low, rewritten, high")
@@ -167,7 +166,7 @@ def test_the_dual_loop_says_what_it_recalled_how_it_searched_and_what_it_kept() 
         "first → second",
     )
     assert once["retrieve_documents"].startswith("by section · ")
-    assert (once["grade_relevance"], once["consolidate_memory"]) == ("passed", "kept")
+    assert (once["grade_relevance"], once["consolidate_memory"]) == ("passed", "kept in memory")
     remembered = first_lines("dual: from memory, corrected")
     assert (remembered["retrieve_memory"], remembered["route_query"]) == ("2 recalled", "direct answer")
     assert remembered["direct_response"] == "from memory"
@@ -177,8 +176,8 @@ def test_the_dual_loop_says_what_it_recalled_how_it_searched_and_what_it_kept() 
     assert (broken["retrieve_memory"], broken["grade_relevance"]) == ("could not be read", "not evaluated")
     shown = picture("dual: corrections used up")
     assert shown.nodes["consolidate_memory"].tone == "forced"
-    assert shown.nodes["consolidate_memory"].lines[0][0] == "kept: failure"
-    assert shown.status.startswith("Answered below the bar · after 2 rewrites")
+    assert shown.nodes["consolidate_memory"].lines[0][0] == "kept as a failure"
+    assert shown.status.startswith("Answered below the bar after 2 rewrites")
     # The first rewrite of a run comes before anything was searched.
     assert "after" not in picture("dual: at once").status
 
@@ -195,11 +194,10 @@ def test_the_dual_loop_s_choices_are_told_from_its_fallback() -> None:
 def test_the_evaluation_loop_counts_answers_and_suggestions() -> None:
     """AE-01, AE-03"""
     lines = first_lines("answers: revised")
-    assert lines["generate_answer"].startswith("answer 3 of 3")
+    assert lines["generate_answer"].startswith("answer 3 of at most 3")
     assert lines["eval_answer"] == "passed · 2, 2 before"
     shown = picture("answers: revised")
     assert shown.edges["eval_answer", "generate_answer"].chips[0] == "to fix 2 ≥ 1 and 2 < 3 → write again ×2"
-    assert "revised 2 times" in shown.status
     assert picture("answers: answers used up").nodes["eval_answer"].tone == "forced"
     assert picture("answers: abstains").edges["prepare", END].taken == 1
 

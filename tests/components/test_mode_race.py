@@ -52,7 +52,7 @@ def test_a_mode_that_could_not_do_its_work_is_flagged_loudly() -> None:
     """GH-02: no mode silently becomes another."""
     nodes = mode_race_nodes(mode_race([NAIVE, LOST]), words_for("en"))
     text = " ".join(item.text for item in nodes)
-    assert "Searched instead: Vectors." in text
+    assert "Vectors searched instead." in text
     assert "Entities: no knowledge graph" in text
     assert "box warn" in looks(nodes)
 

@@ -50,7 +50,7 @@ def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:
     """SC-02: gate and margin stay; rank is reported first."""
     drawn = rows()
     assert drawn["log"]["reason"] == "0.28 < 0.30, missed by 0.02"
-    assert drawn["sugar"]["reason"] == "rank 7 > top-k 5; similarity 0.22"
+    assert drawn["sugar"]["reason"] == "rank 7 > top-k 5"
     assert drawn["log"]["dropped"]
     assert drawn["log"]["chip"]["text"] == "dropped: similarity"
 

@@ -12,7 +12,7 @@ from components.picture.facts import lines_of_passing
     ("rates", "whole", "short"),
     [
         (["3/5"], "3/5 passed", "3/5 passed"),
-        (["1/5", "2/5"], "1/5 passed, then 2/5", "last 2/5 passed"),
+        (["1/5", "2/5"], "1/5, then 2/5 passed", "last 2/5 passed"),
         (["1/5", "2/5", "1/5"], "1/5, 2/5, then 1/5 passed", "best 2/5, last 1/5 passed"),
         (["2/4", "0/0", "2/5"], "2/4, 0/0, then 2/5 passed", "best 2/4, last 2/5 passed"),
     ],

@@ -136,7 +136,7 @@ def test_rows_are_named_by_what_happened_at_their_beginning(run: str, names: lis
         ("quality: low, rewritten, high", ["score 0.72 · high", "0.72 ≥ 0.65"]),
         ("dual: on to the web", ["by section 0→0 · on the web 2→2"]),
         ("answers: revised", ["2 suggestions", "2 ≥ 1"]),
-        ("graph: at once", ["mode mix", "3 from the graph 6→5"]),
+        ("graph: at once", ["Mode Mix", "3 from the graph 6→5"]),
     ],
 )
 def test_the_boxes_say_what_each_workflow_goes_by(run: str, said: list[str]) -> None:

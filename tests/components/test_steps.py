@@ -40,9 +40,9 @@ def test_a_rescue_reads_from_question_to_answer() -> None:
     [
         ("demo-abstains-en", "Refused after 3 rewrites."),
         ("demo-quality-en", "Quality 0.42, 0.50 needed: quality too low → Rewrite."),
-        ("demo-correction-en", "The evaluator asks for 1 change: no correction left → Remember."),
+        ("demo-correction-en", "1 suggestion: no correction left → Remember."),
         ("demo-revision-en", "The evaluator asks for nothing: evaluation passed → End."),
-        ("demo-chain-en", "42 passages found, 28 through the graph, 3 kept."),
+        ("demo-chain-en", "42 passages found, 3 kept, 28 from the graph."),
         ("demo-abstains-zh", "拒答（未找到依据） · 改写 3 次。"),
     ],
 )
@@ -83,7 +83,7 @@ def test_grading_that_was_cut_off_says_how_far_it_came() -> None:
     record = replace(sample_record(), decisions=())
     graded = len(record.rounds[0].verdicts)
     said = sentence(ReplayStep("judged", 9, 0, "grade"), record, EN)
-    assert said == f"{graded} of {len(record.rounds[0].kept)} passages graded."
+    assert said == f"{graded} of {len(record.rounds[0].kept)} graded."
 
 
 @pytest.mark.parametrize(

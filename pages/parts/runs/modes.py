@@ -188,7 +188,7 @@ def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
     record = lane.record
     head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), outcome_chip(record, words))
     about = node("p", "muted small about", words(SETTINGS["mode"].notes[lane.mode]))
-    flag = notes_box(lane.notes, lane.fell_back_to, words)
+    flag = notes_box(lane.notes, lane.mode, lane.fell_back_to, words)
     link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
     parts = (
         *([flag] if flag else []),
