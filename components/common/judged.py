@@ -64,7 +64,7 @@ def known_nodes(known: RunAnswer, words: Words) -> list[Node]:
         gold = words(NC_("gold answers", " / ")).join(known.gold_answers)
         nodes.append(node("p", "", words("Gold answer: {answers}", answers=gold)))
     if rows := figures_of_answer(known, words):
-        nodes.append(titled_table((words(NC_("tuning", "Measure")), words(NC_("answer", "Value"))), rows))
+        nodes.append(titled_table((words("Measure"), words(NC_("answer", "Value"))), rows))
     return nodes + [part for item in known.judgements for part in judged_nodes(item, words)]
 
 

@@ -14,7 +14,6 @@ from components.common.phrases import model_label
 from engine.engine import Engine
 from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures
 from engine.evaluation.noise import Regraded, judged_passages, noise
-from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
 from pages.parts.common.rights import may
@@ -61,16 +60,9 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     """Everything about the grader that gave the verdicts of the gathered evidence."""
     if gathering.batch is None:
         return
-    grader = _grader_name(gathering.config, words)
-    st.caption(
-        words("Every verdict of {grader} in these runs, against the labels of the set and your own.", grader=grader)
-    )
+    st.caption(model_label(gathering.config.models.grader.name, words))
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
-    only = left.toggle(
-        words("Only labelled passages"),
-        help=words("Off: passages without a label count as not relevant."),
-        key="bench_only",
-    )
+    only = left.toggle(words("Only labelled passages"), key="bench_only")
     cut = right.slider(
         words("Min. P(relevant)"),
         0.0,
@@ -123,16 +115,13 @@ def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
 
 def other_grader(engine: Engine, gathering: Gathering, graded: tuple[Pair, ...], look: _Look, words: Words) -> None:
     """Another gathering of the same set, by another grader, on the pairs that both have judged."""
-    st.markdown(f"**{words('Two graders on the same pairs')}**")
     others = gathering.others
     if not others:
         st.caption(words("Run this set again with another grader to compare the two."))
         return
     chosen = st.selectbox(
-        words("Second"), others, format_func=lambda item: batch_name(item, words), key="bench_other", width=420
+        words("Compare"), others, format_func=lambda item: batch_name(item, words), key="bench_other", width=420
     )
-    if chosen is None:
-        return
     compared = compare(graded, judged_pairs(engine, chosen, only_labelled=look.only), look.cut)
     records = [record for _, record in records_of(engine, chosen)]
     comparison(compared, words, key="bench_comparison", texts=_texts(records))
@@ -145,14 +134,12 @@ def scatter(engine: Engine, batch_id: str, judged: list[RunRecord], cut: float, 
     job: _Regrading | None = st.session_state.get(name)
     running = job is not None and job.future is not None and not job.future.done()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        count = st.number_input(
-            words(NC_("grader bench", "Questions")), 1, min(50, len(judged)), 1, key="bench_n", width=170
-        )
+        count = st.number_input(words("Questions"), 1, min(50, len(judged)), 1, key="bench_n", width=170)
         times = st.number_input(words("Times"), 2, 20, 5, key="bench_times", width=170)
         step = max(1, len(judged) // int(count))
         records = judged[::step][: int(count)]
         judgements = int(times) * sum(len(judged_passages(record)) for record in records)
-        label = words("Re-grade ({n} verdicts)", n=judgements)
+        label = f"{words('Re-grade')} · {words.count('1 verdict', '{n} verdicts', judgements)}"
         if st.button(label, icon=":material/replay:", disabled=running or not may("editor"), key="bench_regrade"):
             job = _Regrading(int(times) * len(records), texts=_texts(records))
             job.future = engine.start_regrade(records, int(times), job.note)
@@ -206,7 +193,3 @@ def _texts(records: list[RunRecord]) -> dict[PassageId, str]:
         for current in record.rounds
         for item in current.candidates
     }
-
-
-def _grader_name(config: RunConfig, words: Words) -> str:
-    return model_label(config.models.grader.name, words)

@@ -15,13 +15,13 @@ from engine.evaluation.fitting import COMPARED, LEAST, LEAST_EACH, LEAST_QUESTIO
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
 from engine.messages import N_, NC_
-from engine.model.grader_fit import FitKind, GraderFit
+from engine.model.grader_fit import GraderFit
 from engine.model.values import PassageId
 from pages.parts.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
 
 FIGURES = {
-    "precision": (N_("Precision"), N_("Of what passed, how much is relevant.")),
-    "recall": (NC_("grader bench", "Recall"), N_("Of what is relevant, how much passed.")),
+    "precision": (N_("Precision"), ""),
+    "recall": (NC_("grader bench", "Recall"), ""),
     "f1": (N_("F1"), ""),
     "kappa": (N_("Agreement beyond chance, κ"), ""),
     "auc": (N_("AUC"), N_("How often a relevant passage has a higher P(relevant) than an irrelevant one.")),
@@ -46,12 +46,6 @@ _MISSING = {
 _GREY = "#9aa2b1"
 _HEIGHT = 260
 _SHOWN = 40
-KINDS: Mapping[FitKind, str] = {
-    "calibration": N_("calibration of its scores"),
-    "coefficients": N_("own coefficients"),
-    "examples": N_("examples in its prompt"),
-}
-"""What a fit is of, by its kind."""
 _LOWER = frozenset({"brier", "ece"})
 """Figures that are the better the lower they are."""
 
@@ -111,7 +105,7 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     line = layer(rows, steps, order=number("cut"), **encoding)
     dot = {"type": "point", "filled": True, "size": 130, "color": AMBER}
     here = layer([rows[figures.curve.index(nearest)]], dot, **encoding)
-    draw_chart(line, here, key=key, title=words("Precision and recall"), height=_HEIGHT)
+    draw_chart(line, here, key=key, title=f"{precision} · {recall}", height=_HEIGHT)
 
 
 def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
@@ -130,7 +124,7 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
         st.caption(words("too few labels"))
         return
     says, right, judged = (
-        words("what the grader says"),
+        words("P(relevant)"),
         words("share that is relevant"),
         words("Judged and labelled"),
     )
@@ -281,10 +275,9 @@ def _charts(old: GraderFigures, new: GraderFigures, words: Words, key: str) -> N
 
 
 def kept_text(fit: GraderFit, words: Words) -> str:
-    """``own coefficients · 2026-11-24 03:05 · 57 judgements · κ 0.31 → 0.42``"""
+    """``2026-11-24 03:05 · 57 judgements · κ 0.31 → 0.42``"""
     kappa = fit.figures.get("kappa", (None, None))
     parts: Sequence[str] = (
-        words(KINDS[fit.kind]),
         moment(fit.made_at),
         words.count("1 judgement", "{n} judgements", fit.judgements),
         f"κ {_text(kappa[0])} → {_text(kappa[1])}",

@@ -70,7 +70,7 @@ def _fitted(engine: Engine, gathering: Gathering, config: RunConfig, population:
     if any(there.missing):
         too_few(there, words)
     elif st.session_state.get(_ASKED) == gathering.batch.id:
-        with st.spinner(words("Fitting")):
+        with st.spinner(words("Try a fit")):
             found = fit_trial(engine, gathering.batch, only_labelled=population.only_labelled, cut=population.cut)
         if found.after is None:
             st.caption(words("These labels are too one-sided."))
@@ -184,7 +184,7 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
         # A judgement was added since, or the cut has moved.
         job = None
     running = job is not None and job.future is not None and not job.future.done()
-    label = words.count("Try them (1 call)", "Try them ({n} calls)", len(plan.held_out))
+    label = f"{words('Try a fit')} · {words.count('1 call', '{n} calls', len(plan.held_out))}"
     if st.button(label, icon=":material/tune:", disabled=running or not may("editor"), key="bench_examples_try"):
         collection = next((record.manifest.get("collection", "") for record in records.values()), "")
         subject = Subject(gathering.config.models.grader.model, str(collection), population.cut)
@@ -212,7 +212,7 @@ def _examples(plan: Plan, words: Words) -> None:
         )
         for item in plan.examples
     ]
-    heads = [words("Question"), words("Passage"), words("Judgement")]
+    heads = [words("Question"), words("Passage"), ""]
     draw((table("flips", heads, rows),), words, key="bench_examples")
 
 

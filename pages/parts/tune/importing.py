@@ -39,7 +39,7 @@ _NOTE = {
     "same_document": N_("documents with the same text are one"),
     "unused_columns": N_("nothing is read from: {names}"),
     "answer_column": N_("the column answer names the right passage; gold_answer says what the answer has to say"),
-    "sheets": N_("only the first sheet with something in it was read"),
+    "sheets": N_("Only the first sheet with something in it was read."),
     "more": N_("{n} further notes"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,7 @@ from components.common.phrases import model_label
 from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.evaluation.annotation.agreement import Agreement
-from engine.evaluation.annotation.formats import FORMATS, Format
+from engine.evaluation.annotation.formats import Format
 from engine.evaluation.annotation.pairs import Coverage, Item, Kind, Said
 from engine.evaluation.annotation.queue import Next
 from engine.evaluation.annotation.store import Scores
@@ -61,7 +62,7 @@ _HEIGHT = 240
 def judge_passages(words: Words, *, key: str) -> None:
     """The way on where labels name whole files: the tab in which passages are judged."""
     if may("editor"):
-        label = words("Label 20 passages")
+        label = words("Label passages and answers")
         st.button(label, icon=":material/fact_check:", key=key, on_click=_open_tab, args=(words,))
 
 
@@ -88,11 +89,10 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
     say_fault(_FAULT, words)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         kinds: dict[Kind, str] = {"passage": words("Passages"), "answer": words("Answers")}
-        kind = pick(words("What is judged"), kinds, key="tune_desk_kind", width="content")
+        kind = pick(words("Kind"), kinds, key="tune_desk_kind", width="content")
         judge = _judge(engine, words)
         _guidelines(engine, query_set.name, words)
     if not judge:
-        st.caption(words("Type your name to begin."))
         return
     found = engine.judging.desk(batch_id, kind, judge, st.session_state.setdefault(_SKIPPED, []))
     coverage_meter(found.coverage, found.yes, words, key="tune_desk_coverage")
@@ -105,7 +105,7 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
 def _judge(engine: Engine, words: Words) -> str:
     """Return the judge: the signed-in user, or the name they typed."""
     if current_user().author:
-        quiet(words("Labelling as {name}", name=current_user().author), words, key="tune_desk_me")
+        quiet(f"{words('Labelling as')} · {current_user().author}", words, key="tune_desk_me")
         return current_user().author
     # A name that was just typed stays among the options: it is known from its first judgement on.
     known = engine.judging.judges()
@@ -128,10 +128,11 @@ def _judge(engine: Engine, words: Words) -> str:
 def _guidelines(engine: Engine, set_name: str, words: Words) -> None:
     with st.popover(words("Guidelines"), icon=":material/menu_book:"):
         written = st.text_area(
-            words("What to go by"),
+            words("Guidelines"),
             engine.judging.guidelines(set_name),
             max_chars=LONGEST_GUIDELINES,
             height=180,
+            label_visibility="collapsed",
             key=f"tune_desk_guidelines_{set_name}",
         )
         if st.button(words("Save"), key="tune_desk_guidelines_save"):
@@ -156,7 +157,6 @@ def _pair(engine: Engine, found: Next | None, kind: Kind, judge: str, words: Wor
                 _key(label, key, f"tune_desk_{said}", _say, (engine, found, said, judge), primary=said == "yes")
             _key(words("Skip"), "S", "tune_desk_skip", _skip, (found.item.id,))
         _key(words("Undo"), "U", "tune_desk_undo", _undo, (engine,), disabled=not past)
-    keys_line(words)
 
 
 def _key(
@@ -195,26 +195,21 @@ def _undo(engine: Engine) -> None:
 
 def _agreement(found: Desk, words: Words) -> None:
     if found.agreements:
-        st.caption(words("Agreement of people and graders on what both judged; κ is agreement beyond chance."))
         agreement_table(found.agreements, words, key="tune_desk_agreement")
 
 
 def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
     """The judgements of the set as a file, and a file of them taken in."""
-    st.markdown(f"**{words('Labels of this set as files')}**")
-    form = pick(words("Form"), {name: label for name, (label, _) in _FILES.items()}, key="tune_desk_form")
-    assert form in FORMATS
-    name = query_set.name
-    download(
-        words("Export"), lambda: engine.judging.exported(name, form).encode(), _FILES[form][1], key="tune_desk_export"
-    )
+    st.markdown(f"**{words('Export')}**")
+    with st.container(horizontal=True, gap="small"):
+        for form, (label, file_name) in _FILES.items():
+            made = partial(_exported, engine, query_set.name, form)
+            download(label, made, file_name, key=f"tune_desk_export_{form}", type="tertiary")
     if not may("editor"):
         return
     taken = st.session_state.pop("tune_desk_taken", None)
     if taken is not None:
-        said = [
-            words("Taken in: passages {passages}, answers {answers}.", passages=taken.passages, answers=taken.answers)
-        ]
+        said = [f"{words('Passages')}: {taken.passages} · {words('Answers')}: {taken.answers}."]
         if taken.left_out_n:
             said.append(words("{n} lines left out, the first: {line}", n=taken.left_out_n, line=taken.left_out[0]))
         if st.session_state.get("tune_desk_sheets"):
@@ -230,6 +225,10 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
         least = int(st.number_input(words("Relevant from the rating"), 0, 100, 1, key="tune_desk_least"))
     if st.button(words("Import"), type="primary", key="tune_desk_import"):
         _take(engine, query_set.name, file, least)
+
+
+def _exported(engine: Engine, set_name: str, form: Format) -> bytes:
+    return engine.judging.exported(set_name, form).encode()
 
 
 def _take(engine: Engine, set_name: str, file: UploadedFile, least: int) -> None:
@@ -248,11 +247,9 @@ def _take(engine: Engine, set_name: str, file: UploadedFile, least: int) -> None
 def _history(engine: Engine, set_name: str, words: Words) -> None:
     """The scores of the set over its gatherings, and notes on them."""
     found = engine.judging.history(set_name)
-    st.markdown(f"**{words('History')}**")
     if not found:
-        st.caption(words("No finished run of the whole set yet."))
         return
-    st.caption(words("Each run of the whole set, with the labels of its time."))
+    st.markdown(f"**{words('History')}**")
     history_chart(found, words, key="tune_desk_history")
     rows = history_rows(found, words)
     note = words("note")
@@ -285,7 +282,7 @@ def pair_card(item: Item, words: Words, *, key: str) -> None:
         parts.append(fold("gold", words("Gold answer"), node("p", "", gold)))
     if item.cited:
         shown = (node("p", "plain-text", passage) for passage in item.cited)
-        parts.append(fold("cited", words("Passages that it cites"), *shown))
+        parts.append(fold("cited", words("Cited passages"), *shown))
     draw((node("section", "card", *parts),), words, key=key)
 
 
@@ -316,16 +313,15 @@ def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> No
     """Show the agreement of judges with each other and with graders."""
     rows = [
         (
-            item.first or words("said in passing"),
-            _second(item.second, words),
+            f"{item.first or words('said in passing')} · {_second(item.second, words)}",
             str(item.n),
             f"{item.same / item.n:.2f}",
             "–" if item.kappa is None else f"{item.kappa:.2f}",
         )
         for item in found
     ]
-    head = (words(NC_("agreement", "Judge")), words(NC_("agreement", "with")), words("pairs"), words("same"), "κ")
-    draw((table("flips", head, rows, (2, 3, 4)),), words, key=key)
+    head = (words(NC_("agreement", "Judge")), words("pairs"), words("same"), words("Agreement beyond chance, κ"))
+    draw((table("flips", head, rows, (1, 2, 3)),), words, key=key)
 
 
 def _second(name: str, words: Words) -> str:
@@ -362,14 +358,14 @@ def history_chart(found: Sequence[Scores], words: Words, *, key: str) -> None:
     }
     tips = [
         text("when", words("gathered")),
-        text("measure", words("measure")),
-        {"field": "value", "type": "quantitative", "format": ".2f", "title": words("value")},
+        text("measure", words("Measure")),
+        {"field": "value", "type": "quantitative", "format": ".2f", "title": words(NC_("answer", "Value"))},
         {"field": "n", "type": "quantitative", "title": "n"},
         text("note", words("note")),
     ]
     line = layer(rows, {"type": "line"}, **ends)
     points = layer(rows, {"type": "point", "filled": True, "size": 60}, tooltip=tips, **ends)
-    draw_chart(line, points, key=key, title=words("Scores of the set, oldest first"), height=_HEIGHT)
+    draw_chart(line, points, key=key, title=words("Scores"), height=_HEIGHT)
 
 
 def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
@@ -388,8 +384,3 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
 
 def _told(item: Scores, name: str) -> str:
     return f"{item.figures[name][0]:.2f} (n = {item.figures[name][1]})" if name in item.figures else "–"
-
-
-def keys_line(words: Words) -> None:
-    """Explain when the keys work; each is printed on its button."""
-    st.caption(words("The keys work while no field is being typed in."))
