@@ -14,7 +14,7 @@ _SHOWN = 3
 _WHY: Mapping[HeldBy, str] = {
     "refused": N_("not relevant, P(relevant) {value}"),
     "below_bar": N_("P(relevant) {value}, below the run's {limit}"),
-    "unreadable": N_("verdict not readable"),
+    "unreadable": N_("unreadable"),
     "ungraded": N_("not graded"),
     "below_threshold": N_("relevant, but similarity {value} is below the run's {limit}"),
     "beyond_top_k": N_("relevant, but rank {value} is beyond the run's top-k of {limit}"),

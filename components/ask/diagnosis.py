@@ -184,16 +184,7 @@ def _possible(found: Diagnosis, words: Words) -> str:
 
 def _not_found(found: Diagnosis, words: Words) -> str:
     rounds = int(found.figures["rounds"])
-    if found.labelled:
-        return words.count(
-            "The one search found no passage that is expected.",
-            "None of {rounds} searches found a passage that is expected.",
-            rounds,
-            rounds=rounds,
-        )
-    return words.count(
-        "The one search found no passage at all.", "None of {rounds} searches found any passage.", rounds, rounds=rounds
-    )
+    return words.count("The one search found none.", "None of {n} searches found one.", rounds)
 
 
 def _why(found: Diagnosis) -> str:

@@ -39,7 +39,7 @@ _NOTES: Mapping[str, str | tuple[str, str]] = {
         "{n} verdicts are annotations and had no part in that run.",
     ),
     "fused": N_("Parallel searches are one round here; their {n} lists are merged by rank."),
-    "beyond_top_k": N_("A search gave {n} passages; the loop keeps {limit}."),
+    "beyond_top_k": N_("A search gave {n} passages; the best {limit} are kept here."),
     "cut_depth": N_("A search gave {n} passages; the best {limit} are kept here."),
     "no_answer": N_("The trace holds no answer."),
     "contents_missing": NN_(

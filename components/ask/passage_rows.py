@@ -79,7 +79,6 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
         "cosine": score_value(best, words),
         "tip": _similarity_tip(best, config, words),
         "ranks": ranks_text(best, config, words),
-        "ranks_tip": ranks_tip(best, config, words),
         "dropped": line.dropped,
         "state": _state(line),
         "chip": _chip(line, config, words),
@@ -103,7 +102,7 @@ def history(line: LifeLine, record: RunRecord, names: Mapping[int, str], words: 
     for index, name in names.items():
         seen = by_round.get(index)
         look, glyph, said = ("absent", "·", words("not found")) if seen is None else _sign(seen, record.config, words)
-        signs.append({"look": look, "glyph": glyph, "said": words("{round}: {what}", round=name, what=said)})
+        signs.append({"look": look, "glyph": glyph, "said": words("{what}: {why}", what=name, why=said)})
     if line.fate in ("cited", "uncited"):
         said = words("cited as [{n}]" if line.cited else "read as [{n}], not cited", n=line.marker)
         signs.append({"look": line.fate, "glyph": str(line.marker), "said": said})
@@ -358,15 +357,6 @@ def ranks_text(seen: Sighting, config: RunConfig, words: Words) -> str:
     if config.search == "fused":
         parts.insert(0, _place("meaning", seen.passage.vector_rank, words))
     return " · ".join(parts)
-
-
-def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
-    """Explain the ranks; empty if there are none."""
-    if not ranks_text(seen, config, words):
-        return ""
-    if config.search != "fused":
-        return words("Its place by words. BM25 scores can be compared within one query only.")
-    return words("Its places by meaning and by words, of which its rank is made; – where a list did not have it.")
 
 
 def _place(name: str, rank: int | None, words: Words) -> str:

@@ -240,7 +240,7 @@ def _card(
     passage, verdict = item.passage, current.verdicts.get(item.passage.id)
     look, chip = "grey", ""
     if verdict is not None and verdict.relevant is None:
-        look, chip = "warn", words("? not readable")
+        look, chip = "warn", f"? {words('unreadable')}"
     elif verdict is not None:
         passed = verdict.passes(record.config.min_confidence)
         look, chip = ("pass", words("✓ helps")) if passed else ("grey", words("✗ does not help"))

@@ -19,10 +19,10 @@ from engine.model.wording import named_in
 
 ISSUE_NAMES = {
     "low_coverage": N_("too little from the study log"),
-    "low_relevance": N_("passages not relevant enough"),
+    "low_relevance": N_("not relevant enough"),
     "single_source": N_("one kind of source only"),
     "too_few": N_("too few passages"),
-    "no_passages": N_("no passages at all"),
+    "no_passages": N_("no passage was similar enough"),
 }
 
 WISH_NAMES = {
@@ -41,7 +41,7 @@ _WHY = {
     "split": N_("The question has several parts; this query asks for one of them: {named}."),
     "emphasise": N_("Some passages that did not pass lack these terms of the question, so they come first: {named}."),
     "missed": N_("The answer left these terms of the question out, so they come first now: {named}."),
-    "qualify": NC_("rewrite", "The query was narrowed with: {named}."),
+    "qualify": N_("The query was narrowed with: {named}."),
     "by_hand": NC_("rewrite", "Written by hand"),
 }
 
@@ -153,5 +153,5 @@ def _initial_why(rewrite: Rewrite, named: str, words: Words) -> str:
         else ""
     )
     if cleared and added:
-        return words("{first} {second}", first=cleared, second=added)
+        return words.joined((cleared, added))
     return cleared or added or words("The question is searched as it was asked.")

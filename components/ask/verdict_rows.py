@@ -94,7 +94,7 @@ def _row(item: Candidate, current: Round, record: RunRecord, words: Words) -> di
         "reason": _reason(verdict, record.config, words),
     }
     if passage.id in current.reused:
-        said["reason"] = words("reused: {reason}", reason=said["reason"])
+        said["reason"] = words("{what}: {why}", what=words("reused"), why=said["reason"])
     if verdict.known_p is not None:
         said |= {"p": probability_text(verdict.known_p).removeprefix("0"), "share": verdict.known_p}
         said["bar"] = bar_text(verdict, record.config.min_confidence, words)

@@ -101,7 +101,7 @@ function pair(root, view, row) {
   if (meter) meter.style.setProperty("--tick", `${view.data.threshold * 100}%`);
   const line = el("tr", { role: "row", class: `row ${row.dropped ? "dropped" : ""}`, "data-id": row.id }, [
     cell("rank num", words.rank, [String(row.rank)]),
-    cell("passage", words.passage, [title, kind, row.dropped ? "" : el("div", { class: "snippet" }, marked(row.snippet)), row.ranks ? el("small", { class: "ranks num", title: row.ranks_tip }, [row.ranks]) : "", ...stages(row, words)]),
+    cell("passage", words.passage, [title, kind, row.dropped ? "" : el("div", { class: "snippet" }, marked(row.snippet)), row.ranks ? el("small", { class: "ranks num" }, [row.ranks]) : "", ...stages(row, words)]),
     cell("similarity num", words.similarity, [el("div", { title: row.tip }, [row.value, meter]), row.scores ? el("small", { class: "scores" }, [row.scores]) : ""]),
     cell("verdict", words.verdict, [el("span", { class: "chip num " + row.chip.look }, [row.chip.text]), row.chip.note ? el("small", { class: "num" }, [row.chip.note]) : "", row.label ? el("small", { class: "yours " + row.label }, [words["yours_" + row.label]]) : "", row.would ? el("small", { class: "would num" }, [`${words.would} ${row.would}`]) : ""]),
     cell("why", words.why, [row.reason]),

@@ -119,10 +119,8 @@ function paint(life) {
   life.present.href = data.present || "#";
   life.unfold.setAttribute("aria-expanded", String(life.opened));
   setText(life.unfold, `${words.workflow} ${life.opened ? "▾" : "▸"}`);
-  for (const [part, name] of [[life.again, "again"], [life.present, "present"]]) {
-    setText(part, words[name]);
-    part.title = words[`${name}_hint`];
-  }
+  setText(life.again, words.again);
+  setText(life.present, words.present);
   life.tools.hidden = Boolean(life.run) || !data.files;
   handOver(life);
   tick(life);
@@ -196,7 +194,7 @@ function choose(life, name) {
 function prepareTools(life) {
   const { files, words } = life.component.data;
   const drawing = () => (life.root.dataset.scheme === "dark" ? files.dark : files.light);
-  const named = (kind) => `${words.file_name}.${kind}`;
+  const named = (kind) => `workflow.${kind}`;
   const tools = {
     svg: () => save(new Blob([drawing()], { type: "image/svg+xml" }), named("svg")),
     png: () => savePng(drawing(), named("png")),

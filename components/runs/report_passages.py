@@ -82,7 +82,7 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
     if row["section"]:
         title.append(node("span", "muted", " § ", node("bdi", "", row["section"])))
     if row["ranks"]:
-        title.append(node("span", "ranks num muted", row["ranks"], title=row["ranks_tip"]))
+        title.append(node("span", "ranks num muted", row["ranks"]))
     bar: Node | str = ""
     if row["bar"]:
         bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.ask.rewrites import ISSUE_NAMES
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.outcomes import round_text
@@ -51,14 +52,6 @@ _DIMENSION = {
     "relevance": N_("Relevance"),
     "diversity": N_("Kinds of sources"),
     "count": N_("Number of passages"),
-}
-
-ISSUES = {
-    "low_coverage": N_("too little from the study log"),
-    "low_relevance": N_("not relevant enough"),
-    "single_source": N_("one kind of source only"),
-    "too_few": N_("too few passages"),
-    "no_passages": N_("no passage was similar enough"),
 }
 
 _ISSUE_OF: dict[QualityDimensionName, QualityIssueCode] = {
@@ -137,7 +130,9 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
     head.append(chip(grade_look(check.routing_grade), grade))
     parts += [_scores(check, options, words), _dimensions(check, words)]
     parts += [
-        node("p", "note", "! ", words(ISSUES["no_passages"])) for issue in check.issues if issue.code == "no_passages"
+        node("p", "note", "! ", words(ISSUE_NAMES["no_passages"]))
+        for issue in check.issues
+        if issue.code == "no_passages"
     ]
     return node("section", "card", node("div", "head", *head), *parts)
 
@@ -263,7 +258,7 @@ def _whole(item: QualityDimension, check: QualityCheck) -> int:
 def _issue(issue: QualityIssue | None, words: Words) -> tuple[Node | str, ...]:
     if issue is None:
         return (node("span", "pass-ink", "✓"),)
-    named = chip("warn", f"! {words(ISSUES[issue.code])}")
+    named = chip("warn", f"! {words(ISSUE_NAMES[issue.code])}")
     return (named, " ", node("span", "num", issue_inequality(issue)))
 
 

@@ -112,5 +112,5 @@ def test_empty_states_say_what_will_come() -> None:
 
     test = AppTest.from_function(page, default_timeout=60).run()
     assert not test.exception
-    assert len(test.caption) == 4
+    assert len(test.caption) == 3
     assert all(item.value for item in test.caption)

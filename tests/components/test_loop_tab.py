@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.ask.rewrites import ISSUE_NAMES
 from components.common.i18n import Words, words_for
 from components.common.markup import Node
 from components.common.phrases import suggestion_said
 from components.common.workflow_view import view_of, why_nothing
 from components.runs.report import safe_text
-from components.workflows.quality_chart import ISSUES, issue_inequality
+from components.workflows.quality_chart import issue_inequality
 from components.workflows.scores import score_text
 from engine.flow import workflow
 from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
@@ -108,7 +109,7 @@ def test_issues_are_said_in_words_with_their_inequality() -> None:
     for words in (EN, ZH):
         said = text_of(quality_record(), words)
         for code in ("low_coverage", "low_relevance", "single_source", "too_few"):
-            assert words(ISSUES[code]) in said
+            assert words(ISSUE_NAMES[code]) in said
 
 
 def test_a_round_without_passages_says_so_and_has_no_chart_of_dimensions() -> None:

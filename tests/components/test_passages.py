@@ -204,7 +204,6 @@ def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not
     row = passage_row(found, record, (), EN)
     assert row["ranks"] == shown
     assert told(row) == [f"– as asked: {line} → fused #1 → not graded"]
-    assert "by meaning" in row["ranks_tip"]
     assert row["seen"][0]["ranks"] == shown
 
 
@@ -214,7 +213,7 @@ def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() ->
     assert (row["ranks"], told(row)) == ("词语 #1（BM25 7.2）", ["– 原问题：#1 → 未评分"])
     found, record = _ranked("vector", None, None)
     row = passage_row(found, record, (), EN)
-    assert (row["ranks"], row["ranks_tip"], row["seen"][0]["ranks"]) == ("", "", "")
+    assert (row["ranks"], row["seen"][0]["ranks"]) == ("", "")
 
 
 def test_the_export_has_both_ranks_and_the_score() -> None:

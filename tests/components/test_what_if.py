@@ -177,7 +177,7 @@ def test_a_passage_that_would_be_dropped_says_in_which_round_and_by_what() -> No
     """SC-02: gate and margin, also under settings that were not run."""
     record = sample_record()
     notes = counterfactual_notes(record, what_if(record, replace(record.config, similarity_threshold=0.45)), EN)
-    assert notes[PassageId("history")] == "As asked: dropped, 0.44 < 0.45"
+    assert notes[PassageId("history")] == "As asked: dropped: similarity · 0.44 < 0.45"
 
 
 def test_passages_of_rounds_that_would_not_happen_say_so() -> None:
@@ -192,9 +192,9 @@ def test_a_verdict_that_no_longer_passes_says_its_inequality() -> None:
     found = what_if(record, replace(record.config, min_confidence=0.6))
     notes = counterfactual_notes(record, found, EN)
     if len(found.steps) > 1:
-        assert notes[PassageId("alarm")] == "does not pass: P 0.58 < 0.60"
+        assert notes[PassageId("alarm")] == "not passed: P 0.58 < 0.60"
     stricter = counterfactual_notes(record, what_if(record, replace(record.config, min_confidence=0.9)), EN)
-    assert stricter[PassageId("thirst")] == "does not pass: P 0.81 < 0.90"
+    assert stricter[PassageId("thirst")] == "not passed: P 0.81 < 0.90"
 
 
 def test_nothing_is_said_of_passages_under_the_runs_own_settings() -> None:

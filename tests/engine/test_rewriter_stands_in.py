@@ -40,7 +40,7 @@ def test_the_built_in_rewriter_proposes_instead_and_the_page_says_so(engine: Eng
     assert made.rewritten_query == record.query != QUESTION
     shown = str(history_nodes(record, words_for("en")))
     assert (
-        words_for("en")("The model twice proposed a query that had been searched already.") in shown
+        words_for("en")("Every query that it proposed had been tried already.") in shown
         and "one short sentence" not in shown
     )
     first, second = server.requests_to("chat")[-2:]

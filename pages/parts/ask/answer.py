@@ -57,9 +57,9 @@ def _name(part: ContextPart, context: Context, words: Words) -> str:
     if part.kind == "graph":
         return words("graph {n}", n=part.tokens)
     if part.kind == "table":
-        return words("table {number}: {n}", number=part.id, n=part.tokens)
+        return f"{words('table {number}', number=part.id)}: {part.tokens}"
     marker = next((at for at, item in enumerate(context.passages, 1) if item.id == part.id), 0)
-    return words("[{marker}] {n}", marker=marker, n=part.tokens)
+    return f"[{marker}] {part.tokens}"
 
 
 def _left_out(record: RunRecord, words: Words) -> list[Node]:

@@ -85,7 +85,7 @@ def attachments_box(engine: Engine, config: RunConfig, record: RunRecord | None,
         return Box()
     # Once a run was asked with them, its answer is what is looked at.
     asked = record is not None and bool(record.attachments)
-    label = words.count("What was read in 1 attachment", "What was read in {n} attachments", len(_attached()))
+    label = words.count("1 attachment", "{n} attachments", len(_attached()))
     with st.expander(label, expanded=not asked, key=f"attach_cards_{record.id if asked and record else ''}"):
         return _cards(words)
 
@@ -149,7 +149,7 @@ def _known(attachment: Attachment) -> Future[Read]:
 
 def _uploader(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
     count = len(_attached())
-    label = words("Attached: {n}", n=count) if count else words("Attach an image or a table")
+    label = words.count("1 attachment", "{n} attachments", count) if count else words("Attach an image or a table")
     # A new key empties the box for files once they are on their way, and closes what it stands in.
     generation = st.session_state.setdefault(_UPLOADS, 0)
     more = st.popover(label, icon=":material/attach_file:", key=f"attach_more_{generation}")
@@ -254,7 +254,7 @@ def _watched(item: Attached, words: Words) -> None:
 def _failed(item: Attached, error: BaseException, words: Words) -> None:
     actions = [("remove", words("Remove"))]
     if item.retry is not None:
-        actions.append(("again", words("Read it again")))
+        actions.append(("again", words("Try again")))
     pressed = fault_box(Fault.of(error), words, key=f"attach_fault_{item.id}", actions=actions)
     if pressed == "remove":
         _remove(item.id)

@@ -16,7 +16,7 @@ from components.common.i18n import Words
 from components.common.inline import component, script
 from components.common.life_lines import LifeLine, Sighting, life_lines
 from components.common.markup import nothing
-from components.common.outcomes import round_text
+from components.common.outcomes import GATES, round_text
 from components.common.phrases import bar_text, begun, probability_text, section_text, verdict_label, verdict_reason
 from components.common.terms import question_terms
 from components.labels import GRAPH_LISTS, NOTHING_FOUND, SOURCE_KIND_NAMES
@@ -72,17 +72,17 @@ _LABELS = {
     "full_text": N_("Full text"),
     "own_words": N_("The grader's own words"),
     "rounds": N_("In every round"),
-    "state_passed": N_("✓ Passed"),
-    "state_failed": N_("✗ Not passed"),
-    "state_unreadable": N_("? Unreadable"),
-    "state_ungraded": N_("Not graded"),
+    "state_passed": N_("passed"),
+    "state_failed": N_("not passed"),
+    "state_unreadable": N_("unreadable"),
+    "state_ungraded": N_("not graded"),
     "state_below_threshold": N_("dropped: similarity"),
     "state_beyond_top_k": N_("dropped: top-k"),
     "state_below_graph": N_("dropped: graph score"),
     "state_below_rerank": N_("dropped: rerank score"),
     "label_title": N_("Does it help to answer?"),
-    "label_yes": N_("✓ It helps"),
-    "label_no": N_("✗ It does not"),
+    "label_yes": N_("✓ helps"),
+    "label_no": N_("✗ does not help"),
     "yours_yes": N_("you: helps"),
     "yours_no": N_("you: does not help"),
     "would": N_("What if:"),
@@ -281,7 +281,8 @@ def _note(record: RunRecord, found: WhatIf, tried: list[Round], passage: Passage
         return words("its round does not happen") if gone else ""
     verdict = _verdict(tried, passage.id)
     if not kept_then:
-        return words("kept, without a verdict so far" if verdict is None else NC_("what-if", "kept"))
+        kept = words(NC_("what-if", "kept"))
+        return kept if verdict is not None else words(", ").join((kept, words("not graded")))
     former = _verdict(same, passage.id)
     if verdict is not None and former is not None:
         changed = _passing(verdict, former, record.config, found.config, words)
@@ -305,22 +306,20 @@ def _dropped(tried: Sequence[Round], passage_id: PassageId, config: RunConfig, w
         (item, current.index) for current in tried for item in current.candidates if item.passage.id == passage_id
     ]
     best, place = max(places, key=lambda seen: (seen[0].rank <= config.top_k, seen[0].passage.similarity))
-    if gate_of(best.rank, best.passage.similarity, config) == "beyond_top_k":
-        return words(
-            "{round}: dropped, rank {rank} > {top_k}",
-            round=begun(round_text(place, words)),
-            rank=best.rank,
-            top_k=config.top_k,
-        )
-    value, bound = _apart(best.passage.similarity, config.similarity_threshold)
-    return words("{round}: dropped, {value} < {bound}", round=begun(round_text(place, words)), value=value, bound=bound)
+    gate, compared = gate_of(best.rank, best.passage.similarity, config), f"{best.rank} > {config.top_k}"
+    if gate != "beyond_top_k":
+        value, bound = _apart(best.passage.similarity, config.similarity_threshold)
+        compared = f"{value} < {bound}"
+    said = f"{words(GATES[gate].label)} · {compared}"
+    return words("{what}: {why}", what=begun(round_text(place, words)), why=said)
 
 
 def _passing(now: Verdict, then: Verdict, old: RunConfig, new: RunConfig, words: Words) -> str:
     passes = now.passes(new.min_confidence)
     if passes == then.passes(old.min_confidence):
         return ""
-    return words("passes: {why}" if passes else "does not pass: {why}", why=bar_text(now, new.min_confidence, words))
+    said = words("passed" if passes else "not passed")
+    return words("{what}: {why}", what=said, why=bar_text(now, new.min_confidence, words))
 
 
 def _given(record: RunRecord, found: WhatIf, passage: Passage, words: Words) -> str:

@@ -38,11 +38,8 @@ _LABELS = {
     "connection_lost": N_("Connection lost, retrying …"),
     "workflow": N_("Workflow"),
     "again": NC_("path", "Replay"),
-    "again_hint": N_("Show the recorded steps one by one"),
     "present": N_("Present"),
-    "present_hint": N_("Open the presenter: one plain sentence a step"),
     "s": NC_("picture", "{n} s"),
-    "file_name": N_("workflow"),
     "save_svg": N_("Save the workflow as an SVG image"),
     "save_png": N_("Save the workflow as a PNG image"),
     "save_dot": N_("Save the decision path as a Graphviz file"),
@@ -148,12 +145,16 @@ def counts_of(
     parts = [calls_text(record, words, waiting=waiting)]
     if not record.active:
         parts.append(duration_text(max(record.duration_ms, elapsed_ms)))
-    limits = [words("at most {n} model calls", n=most_calls)] if most_calls else []
+    limits = [most_text(words.count("1 model call", "{n} model calls", most_calls), words)] if most_calls else []
     if record.origin is None:
-        limits.append(words("at most {budget}", budget=f"{record.config.budget_s:g} s"))
+        limits.append(most_text(f"{record.config.budget_s:g} s", words))
     if record.cached_calls:
         limits.append(words("{n} from cache", n=record.cached_calls))
     return words(" · ").join(parts), words(" · ").join(limits)
+
+
+def most_text(what: str, words: Words) -> str:
+    return words("at most {what}", what=what)
 
 
 def _replay(record: RunRecord, words: Words, *, watched: bool) -> dict[str, object] | None:

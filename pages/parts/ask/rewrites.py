@@ -28,7 +28,7 @@ _LOOKS: dict[Effect, tuple[str, str]] = {"helped": ("pass", "▲"), "none": ("gr
 def view(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw one card per rewrite, oldest first."""
     if not record.rewrites:
-        st.caption(words("No rewrite was made." if record.outcome else "No rewrite yet."))
+        st.caption(words("No rewrite."))
         return
     draw(history_nodes(record, words), words, key=key)
 
@@ -60,17 +60,16 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
 def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> str:
     if rewrite.initial:
         return words("Before the first search")
-    if corrects(record):
-        return words("Corrective rewrite {n}", n=place)
-    return begun(round_names(record, words).get(rewrite.round + 1) or words("rewrite {n}", n=place))
+    named = "" if corrects(record) else round_names(record, words).get(rewrite.round + 1, "")
+    return begun(named or words("rewrite {n}", n=place))
 
 
 def _flags(rewrite: Rewrite, words: Words) -> list[Node]:
     flags = []
     if rewrite.repeated:
-        flags.append(chip("warn", f"↺ {words('repeated')}", words("This query had been searched already.")))
+        flags.append(chip("warn", f"↺ {words('repeated')}"))
     if rewrite.by == BUILTIN:
-        why = words("The model twice proposed a query that had been searched already.")
+        why = words("Every query that it proposed had been tried already.")
         flags.append(chip("warn", words("built-in rewriter"), why))
     if rewrite.failed:
         flags.append(chip("fault", f"✗ {words('rewriter failed')}"))
@@ -83,7 +82,7 @@ def _effect(score: RewriteScore, record: RunRecord, words: Words) -> Node | None
     scores = _quality(score.rewrite, record)
     if scores is not None:
         effect: Effect | None = EFFECTS[direction_of(*scores)]
-        rule = words("By the quality score of the next round.")
+        rule = ""
     else:
         effect = score.effect
         rule = words("Helped: a new passage passed, or the pass rate rose. Harmed: neither, and it fell.")

@@ -15,7 +15,6 @@ from components.common.plotly_theme import themed
 from components.common.spans import Span, SpanKind, spans
 from components.labels import MESSAGE_ROLES, SPAN_NAMES
 from components.sentences.calls import calls_text
-from engine.messages import N_
 from engine.model.config import ROLES
 from engine.model.values import ModelCall, RunRecord
 
@@ -44,7 +43,6 @@ def timeline(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw the bars, one lane per node in the order of first visits."""
     drawn = spans(record, words)
     if not drawn:
-        st.caption(words("No times yet: they appear as the steps run."))
         return
     st.plotly_chart(
         timeline_figure(drawn, words), key=key, config={"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d"]}
@@ -121,8 +119,7 @@ def _offset(span: Span) -> float:
 def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw the table and, below it, the call of the selected row."""
     if not record.model_calls:
-        none = N_("No calls yet: every prompt and reply is kept here, exactly as sent and received.")
-        st.caption(words(none if record.active else "No call was made."))
+        st.caption(words("No call was made."))
         return
     rows = [call_row(place, call, record, words) for place, call in enumerate(record.model_calls, 1)]
     event = st.dataframe(
@@ -171,8 +168,6 @@ def _tokens(call: ModelCall) -> str:
 
 def _note(call: ModelCall, words: Words) -> str:
     notes = []
-    if call.built_in:
-        notes.append(words("built-in, no model called"))
     if call.cached:
         notes.append(words("from cache"))
     if call.attempt > 1:
@@ -185,7 +180,7 @@ def _note(call: ModelCall, words: Words) -> str:
 def _details(call: ModelCall, record: RunRecord, words: Words, key: str) -> None:
     with st.container(border=True, key=f"{key}_call"):
         name = node_text(call.node, record.workflow, words)
-        st.caption(words("Call of the {role} in {node}", role=words(ROLES[call.role]), node=name))
+        st.caption(f"{name} · {words(ROLES[call.role])}")
         if call.error:
             st.text(f"✗ {call.error}")
         if not call.messages:

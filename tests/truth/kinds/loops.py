@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from components.common.i18n import Words
 from components.common.outcomes import outcome_text
-from components.common.phrases import node_text
+from components.common.phrases import begun, node_text
 from components.sentences.steps import decision_of, sentence
 from engine.flow import workflow
 from engine.model.values import RunRecord
@@ -101,7 +101,7 @@ def _untold(said: str, step: ReplayStep, record: RunRecord, words: Words) -> Ite
             yield "the new query"
     if step.kind == "drafted":
         draft = record.drafts[step.draft]
-        if draft.direct != (words("Answered without a search") in said):
+        if draft.direct != (begun(words("without a search")) in said):
             yield "whether it searched"
     label = outcome_text(record.outcome, words)
     if step.kind == "ended" and record.answer_note != "cannot_tell" and label.lower() not in said.lower():
