@@ -1,7 +1,7 @@
 // Builds elements from the plain trees of Python; every text is set as text.
 
 const TAGS = new Set(["div", "span", "p", "ul", "ol", "li", "strong", "em", "button", "code", "pre", "h4", "ins", "del", "small", "section", "i", "a", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "mark"]);
-const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|tabindex|aria-[a-z]+|data-(action|copy|done|fill|tick|fold|live|run|label|round|verdicts|answer))$/;
+const ATTRIBUTES = /^(class|title|role|lang|start|scope|colspan|tabindex|aria-[a-z]+|data-(action|copy|done|fill|tick|fold|live|run|label|round|verdicts|answer|waiting))$/;
 // Pages of our own, by an absolute path: nothing can lead elsewhere.
 const OWN_PAGE = /^\/(?![/\\])/;
 

@@ -101,7 +101,7 @@ def preview_files(page: Page) -> None:
         [FilePayload(name=name, mimeType="application/octet-stream", buffer=data) for name, data in files.items()]
     )
     page.get_by_role("button", name="Preview", exact=True).click()
-    page.get_by_text("How handbook.docx is cut").wait_for()
+    page.get_by_text("30 days of paid leave").first.wait_for()
     page.get_by_text("letter.pdf").first.wait_for()
     # Away from the button, whose tooltip would stay.
     page.mouse.move(0, 0)
