@@ -157,11 +157,11 @@ def notes_of(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: 
     if told := int((evaluation.right_by.recorded & ~evaluation.path_known)[:, AFTER].sum()):
         said.append(words("{n} answers come from another run of the set", n=told))
     if evaluation.unknown_n[AFTER] and not gathering.config.grade_probe and not gathering.imported:
-        said.append(words("run again with “Grade every candidate” to know more"))
+        said.append(words("run again with “Grade all candidates” to know more"))
     if relabelled := gathering.relabelled(shown.cases):
         said.append(words("{n} labels changed since: run again to count by them", n=relabelled))
     if panel.collection != gathering.config.collection:
-        said.append(words("asked of the set's collection {collection}", collection=f"`{gathering.config.collection}`"))
+        said.append(words("Searched: {collection}", collection=f"`{gathering.config.collection}`"))
     return said
 
 

@@ -91,7 +91,7 @@ def test_a_draft_is_shown_with_its_passage_and_accepted_refused_put_off_and_undo
     button(app, lambda label: label == words("Undo")).click().run()
     assert drafted.drafting.draft(waiting[1].id).state == "open"
     assert question(app) == waiting[1].question
-    button(app, lambda label: label == words("Later")).click().run()
+    button(app, lambda label: label == words("Skip")).click().run()
     assert question(app) == waiting[2].question
 
 
@@ -120,7 +120,7 @@ def test_once_all_drafts_are_decided_the_next_step_is_the_set_with_its_button_to
         drafted.drafting.refuse(kept.draft.id)
     app = look()
     button(app, lambda label: label == "Accept").click().run()
-    button(app, lambda label: label == "Next: run them").click().run()
+    button(app, lambda label: label == "Next: run the questions").click().run()
     assert app.session_state["query_set"].startswith("questions about")
     assert button(app, lambda label: label == EN.count("Run the question", "Run {n} questions", 1))
 
@@ -136,7 +136,7 @@ def test_an_earlier_draft_that_nothing_should_answer_says_what_was_swapped(draft
 def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) -> None:
     app = opened("tune", state={"tune_draft_0": True})
     assert any("Drafting needs a chat model" in item.value for item in app.info)
-    assert all(item.label != "Draft questions" for item in app.button)
+    assert all(item.key != "tune_draft_start" for item in app.button)
     button(app, lambda label: label == "Set up a chat model").click().run()
     assert app.session_state["system_view"] == "models"
 
@@ -144,7 +144,7 @@ def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) 
 def test_without_a_chat_model_questions_wanted_for_documents_can_be_imported_instead(drafted: Engine) -> None:
     app = opened("tune", state={"tune_draft_wanted": COLLECTION})
     assert any("Drafting needs a chat model" in item.value for item in app.caption)
-    button(app, lambda label: label == "Import questions").click().run()
+    app.button(key="tune_import_instead").click().run()
     assert not app.exception, app.exception
     assert app.session_state["tune_import_0"] is True and "tune_draft_wanted" not in app.session_state
 
@@ -173,7 +173,7 @@ def test_questions_are_drafted_from_the_page(tmp_path: Path) -> None:
         engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")
         use_engine(engine)
         app = opened("tune", state={"tune_draft_0": True}, collection=COLLECTION, generator=CHAT)
-        button(app, lambda label: label == "Draft questions").click().run()
+        app.button(key="tune_draft_start").click().run()
         if "tune_draft_job" in app.session_state:
             app.session_state["tune_draft_job"].future.result(60)
             app.run()

@@ -18,7 +18,7 @@ from engine.library.values import ChunkOptions, JobStatus
 from engine.model.values import Fault
 from engine.settings import Settings
 from pages.parts.knowledge.draft import Draft
-from tests.pages.driving import button, given, inline, on_pages, opened, press, visible
+from tests.pages.driving import given, inline, on_pages, opened, press, visible
 from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, job
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -326,7 +326,7 @@ def test_documents_that_went_in_lead_to_drafted_questions_on_tune(jobs: FakeInge
     press_card(app, "j1", "draft")
     assert not app.exception, app.exception
     assert "Drafting needs a chat model" in visible(app)
-    assert button(app, lambda label: label == "Import questions")
+    assert app.button(key="tune_import_instead")
 
 
 def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:

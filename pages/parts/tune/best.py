@@ -131,8 +131,8 @@ def _leaving(found: Recommendation, config: RunConfig, words: Words) -> RunConfi
     """The settings that are saved, copied and exported: those on the card, or those of the sliders."""
     if found.choice == "too_poor" or found.config == config:
         return config
-    names = {"card": words("recommended") if found.better else words("as above"), "sliders": words("as on the sliders")}
-    chosen = pick(words("Settings to save and export"), names, key="tune_leaving_choice", width="content")
+    names = {"card": words("recommended") if found.better else words("as above"), "sliders": words("the sliders")}
+    chosen = pick(words("Settings"), names, key="tune_leaving_choice", width="content")
     return config if chosen == "sliders" else found.config
 
 
@@ -146,7 +146,7 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
             if st.button(words("Use"), key=f"tune_use_{place}", type="tertiary"):
                 want_settings(settings)
                 st.rerun()
-            if may("editor") and st.button(words("forget"), key=f"tune_forget_{place}", type="tertiary"):
+            if may("editor") and st.button(words("Delete"), key=f"tune_forget_{place}", type="tertiary"):
                 engine.evaluation.delete_settings(saved)
                 st.rerun()
 
@@ -154,7 +154,7 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
 def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
     with st.form("tune_save_form", border=False):
         name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
-        pressed = st.form_submit_button(words("Save these settings"))
+        pressed = st.form_submit_button(words("Save"))
     for draw_panel in panels("saved_settings"):
         draw_panel(engine, words)
     if pressed and name.strip():

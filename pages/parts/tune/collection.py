@@ -76,9 +76,7 @@ def misplaced(engine: Engine, query_set: QuerySet, words: Words) -> None:
 
 def bind_form(engine: Engine, query_set: QuerySet, words: Words) -> None:
     """Ask a set of another collection from now on."""
-    wanted = collection_choice(
-        engine, query_set.collection, words("Ask it of another collection"), key=f"tune_bind_{query_set.name}"
-    )
+    wanted = collection_choice(engine, query_set.collection, words("Collection"), key=f"tune_bind_{query_set.name}")
     sources = sources_of(engine, wanted)
     if sources is not None:
         source_coverage_note(source_coverage(query_set.cases, wanted, sources), words, key="tune_bind_presence")

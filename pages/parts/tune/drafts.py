@@ -58,7 +58,7 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
     if not model.chats:
         _no_writer(words)
         return
-    collection = collection_choice(engine, chosen, words("From the collection"), key="tune_draft_of")
+    collection = collection_choice(engine, chosen, words("Collection"), key="tune_draft_of")
     limit = st.number_input(words("Questions at most"), 1, _MOST_HERE, USUAL_DRAFTS, key="tune_draft_limit")
     st.caption(
         words(
@@ -67,7 +67,7 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
         )
     )
     busy = st.session_state.get(_JOB) is not None
-    if st.button(words("Draft questions"), type="primary", width="stretch", disabled=busy, key="tune_draft_start"):
+    if st.button(words("Draft"), type="primary", width="stretch", disabled=busy, key="tune_draft_start"):
         _begin(engine, collection, int(limit), model, words)
 
 
@@ -105,13 +105,13 @@ def _wanted(engine: Engine, model: RoleModel, words: Words) -> None:
         _begin(engine, collection, FIRST_DRAFTS, model, words)
         return
     with st.container(border=True, key="tune_draft_needs"):
-        st.markdown(f"**{words('Questions about {collection}', collection=collection)}**")
+        st.markdown(f"**{collection}**")
         st.caption(words(NO_WRITER))
         with st.container(horizontal=True, gap="small"):
             if st.button(words("Set up a chat model"), icon=":material/memory:", key="tune_draft_needed"):
                 _set_up()
             st.button(
-                words("Import questions"),
+                words("Import"),
                 icon=":material/upload_file:",
                 key="tune_import_instead",
                 on_click=_open_import,
@@ -156,7 +156,7 @@ def _waiting(engine: Engine, collection: str, words: Words) -> None:
     with st.container(gap="xsmall", key="tune_drafts_line"):
         quiet(_count(len(waiting), collection, words), words, key="tune_drafts_count")
         over = looking and not waiting and _NEW in st.session_state
-        label = words("Next: run them") if over else words("Close") if looking else words("Look through")
+        label = words("Next: run the questions") if over else words("Close") if looking else words("Look through")
         kind: Literal["primary", "secondary"] = "primary" if over else "secondary"
         if st.button(label, icon=":material/checklist:", type=kind, key="tune_drafts_look"):
             st.session_state[_OPEN] = None if looking else collection
@@ -205,8 +205,8 @@ def _watch(making: _Making, words: Words) -> None:
         step = making.step
         done, total = (step.done, step.total) if step else (0, 0)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            said = words("Drafting from {name}: {done} of {total}", name=making.collection, done=done, total=total)
-            st.progress(min(1.0, done / max(1, total)), said)
+            said = words("{done} of {total}", done=done, total=total)
+            st.progress(min(1.0, done / max(1, total)), f"{words('Draft')} · {making.collection} · {said}")
             if st.button(words("Stop"), icon=":material/stop:", key="tune_draft_stop") and making.future is not None:
                 making.future.cancel()
 
@@ -215,11 +215,11 @@ def _watch(making: _Making, words: Words) -> None:
 
 def _outcome(made: Made, words: Words) -> None:
     said = [
-        words.count("1 question drafted", "{n} questions drafted", len(made.drafts)),
+        words.count("1 question", "{n} questions", len(made.drafts)),
         words.count("1 passage", "{n} passages", made.passages),
     ]
     if made.unread:
-        said.append(words.count("1 reply could not be read", "{n} replies could not be read", made.unread))
+        said.append(words.count("1 unreadable reply", "{n} unreadable replies", made.unread))
     quiet(" · ".join(said), words, key="tune_draft_outcome")
 
 
@@ -236,7 +236,7 @@ def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
     st.text_input(words("Question"), draft.question, key=_field("question", draft))
     if draft.answerable:
         st.text_input(
-            words("A right answer says"),
+            words("Gold answer"),
             " | ".join(draft.gold_answers),
             placeholder=words("few words; several apart by |"),
             key=_field("gold", draft),
@@ -252,7 +252,7 @@ def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
         keys = (
             (words("Accept"), "Y", "yes", _accept, (engine, draft, usual), False),
             (words("Refuse"), "N", "no", _refuse, (engine, draft), False),
-            (words("Later"), "S", "skip", _put_off, (draft,), False),
+            (words("Skip"), "S", "skip", _put_off, (draft,), False),
             (words("Undo"), "U", "undo", _undo, (engine,), st.session_state.get(_LAST) is None),
         )
         for label, shortcut, name, act, given, disabled in keys:
@@ -260,7 +260,7 @@ def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
             key = f"tune_draft_{name}"
             st.button(label, key=key, type=kind, shortcut=shortcut, disabled=disabled, on_click=act, args=given)
         st.space("stretch")
-        st.selectbox(words("Into the set"), options, accept_new_options=True, key=_INTO, width=260)
+        st.selectbox(words("Question set"), options, accept_new_options=True, key=_INTO, width=260)
 
 
 def _field(name: str, draft: Draft) -> str:
@@ -347,9 +347,7 @@ def draft_facts(draft: Draft, words: Words, *, key: str) -> None:
         parts = [chip("warn", words("nothing should answer it"))]
     else:
         # Rules wrote drafts in earlier versions.
-        parts = [
-            chip("accent", draft.by or words("written by a rule" if draft.rule != "chat" else "written by a model"))
-        ]
+        parts = [chip("accent", draft.by or words("Built-in rules" if draft.rule != "chat" else "Model"))]
         parts.append(node("span", "muted small", wording_text(draft, words)))
     draw((node("div", "head", *parts),), words, key=key)
 

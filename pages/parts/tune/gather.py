@@ -13,9 +13,9 @@ from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.common.phrases import duration_text, model_label
 from components.knowledge.draw import quiet
+from components.labels import help_of, name_of
 from engine.engine import Engine
 from engine.evaluation.values import Batch, BatchProgress
-from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.plugins import panels
 from pages.parts.common.actions import run_action, say_fault
@@ -82,11 +82,11 @@ def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
 def gathered_chip(batch: Batch, words: Words) -> None:
     whole = len(batch.done) >= batch.total
     look = "plain" if whole else "warn"
-    text = words("{done} of {total} run", done=len(batch.done), total=batch.total)
-    if whole:
-        text = words("run {when}", when=moment(batch.created_at))
+    text = words("{done} of {total}", done=len(batch.done), total=batch.total)
     if batch.shipped:
-        text = words("{n} shipped runs", n=batch.total)
+        text = words("shipped")
+    elif whole:
+        text = moment(batch.created_at)
     help_text = (
         words("Every candidate was graded. Only what another rewrite would find needs calls.")
         if batch.config.grade_probe
@@ -111,7 +111,6 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
         list(by_id),
         format_func=lambda batch_id: batch_name(by_id[batch_id], words),
         key=_CHOSEN,
-        help=words("The runs that the figures rest on."),
         persist_state="session",
         label_visibility="collapsed",
         width=250,
@@ -139,12 +138,9 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
             quiet(not_here, words, key="tune_imported_away")
             return
     probe = st.toggle(
-        words("Grade every candidate"),
+        words(name_of("grade_probe")),
         True,
-        help=words(
-            "Far more settings are then known without a call. Costs a verdict for each candidate retrieved, not only "
-            "for the top-k."
-        ),
+        help=words(help_of("grade_probe")),
         key="tune_probe",
     )
     # One place is left for a question asked meanwhile.
@@ -153,14 +149,12 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     wanted = replace(config, collection=query_set.collection, grade_probe=bool(probe) or config.grade_probe)
     calls = engine.worst_case_calls(wanted)
     n = len(query_set.cases)
-    st.caption(
-        words("At most {calls} model calls.", calls=n * calls) if calls else words("Built-in models: no model calls.")
-    )
+    st.caption(words("At most {calls} model calls.", calls=n * calls) if calls else words("Costs no model call."))
     for panel in panels("gathering"):
         panel(engine, words, n)
     if wanted.collection != config.collection:
         quiet(
-            words("Asked of the set's own collection {collection}.", collection=wanted.collection),
+            words("Searched: {collection}", collection=wanted.collection),
             words,
             key="tune_gather_collection",
         )
@@ -171,9 +165,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     if gathering.batch is not None and gathering.batch.shipped:
         said = words("These runs come with the program, made with the built-in models. They are not in Runs.")
         quiet(said, words, key="tune_shipped")
-        if may("admin") and st.button(
-            words("Delete shipped runs"), icon=":material/delete:", key="tune_shipped_delete"
-        ):
+        if may("admin") and st.button(words("Delete"), icon=":material/delete:", key="tune_shipped_delete"):
             run_action("tune_gather", engine.evaluation.delete_shipped)
             st.rerun()
 
@@ -215,7 +207,7 @@ def follow(engine: Engine, batch_id: str, words: Words) -> None:
             engine.batches.stop(batch_id)
         if progress.gives_up_s is not None and may("editor") and _here_instead(words):
             engine.batches.stop(batch_id)
-            with st.spinner(words("Stopping the workers…")):
+            with st.spinner(words("Run here instead")):
                 engine.batches.wait(batch_id, _STOPPED_S)
             _begin(lambda: engine.batches.resume(batch_id, here=True))
 
@@ -228,7 +220,7 @@ def progress_parts(progress: BatchProgress, words: Words) -> list[str]:
     done = progress.done + progress.failed
     parts = [words("{done} of {total}", done=done, total=progress.total)]
     if progress.failed:
-        parts.append(words(NC_("tuning", "{n} failed"), n=progress.failed))
+        parts.append(words("{n} failed", n=progress.failed))
     if progress.workers == 0:
         parts.append(words("waiting for a worker"))
     elif progress.workers:
@@ -236,11 +228,11 @@ def progress_parts(progress: BatchProgress, words: Words) -> list[str]:
     if progress.gives_up_s is not None:
         parts.append(words("gives up in {time}", time=duration_text(progress.gives_up_s * 1000.0)))
     if progress.rate_per_s > 0:
-        parts.append(words("{rate} a second", rate=f"{progress.rate_per_s:.1f}"))
+        parts.append(words("{rate}/s", rate=f"{progress.rate_per_s:.1f}"))
     if progress.remaining_s is not None:
         parts.append(words("{time} left", time=duration_text(progress.remaining_s * 1000.0)))
     if progress.spent.calls:
-        parts.append(words.count("1 call so far", "{n} calls so far", progress.spent.calls))
+        parts.append(words.count("1 call", "{n} calls", progress.spent.calls))
     if progress.spent.tokens:
         parts.append(words("{n} tokens", n=f"{progress.spent.tokens:,}".replace(",", "\N{THIN SPACE}")))
     return parts

@@ -189,9 +189,7 @@ def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: 
             name = gathering.query_set.name
             run_action(_AREA, lambda: engine.batches.start(name, wanted, _AT_ONCE, ids), into=_BATCH)
             st.rerun()
-        price = (
-            words("At most {calls} model calls.", calls=calls) if calls else words("Built-in models: no model calls.")
-        )
+        price = words("At most {calls} model calls.", calls=calls) if calls else words("Costs no model call.")
         st.caption(price, width="content")
 
 

@@ -21,7 +21,7 @@ from engine.evaluation.importing import ImportPlan, collection_name, read_query_
 from engine.evaluation.matching import source_coverage
 from engine.evaluation.store import usable_set_name
 from engine.knowledge.ingest import IngestReport, Progress
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.values import Fault
 from engine.people.current_user import with_current_user
 from pages.parts.common.following import settled
@@ -40,7 +40,7 @@ _NOTE = {
     "unused_columns": N_("nothing is read from: {names}"),
     "answer_column": N_("the column answer names the right passage; gold_answer says what the answer has to say"),
     "sheets": N_("Only the first sheet with something in it was read."),
-    "more": N_("{n} further notes"),
+    "more": N_("and {n} more"),
 }
 
 _JOB = "tune_import_job"
@@ -83,10 +83,10 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     if file is None:
         return
     usual = file.name.rsplit(".", 1)[0][:_LONGEST]
-    name = st.text_input(words("Name of the set"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
-    limit = st.number_input(words("Questions at most, evenly spread"), 1, 10_000, 200, key="tune_import_limit")
+    name = st.text_input(words("Question set"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
+    limit = st.number_input(words("Questions at most"), 1, 10_000, 200, key="tune_import_limit")
     name = name.strip() or usual
-    into = collection_choice(engine, chosen, words("Asked of the collection"), key=f"tune_import_of_{uploads}")
+    into = collection_choice(engine, chosen, words("Collection"), key=f"tune_import_of_{uploads}")
     sources = sources_of(engine, into)
     try:
         plan = _plan(file, int(limit), sources)
@@ -102,9 +102,7 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
         source_coverage_note(source_coverage(plan.set.cases, into, sources), words, key="tune_import_presence")
     if plan.items:
         place = f"tune_import_into_{uploads}_{name}"
-        collection = st.text_input(
-            words("Its documents go into the collection"), collection_name(name), max_chars=60, key=place
-        )
+        collection = st.text_input(words("Into collection"), collection_name(name), max_chars=60, key=place)
     if name in names and name != SAMPLE_SET:
         st.caption(words("Replaces the set of this name."))
     pressed = st.button(words("Import"), type="primary", width="stretch", key="tune_import_start")
@@ -187,7 +185,7 @@ def imported(words: Words) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.progress(
                 min(1.0, share),
-                words("{name}: {done} of {total} passages in", name=plan.set.name, done=done, total=total),
+                f"{words('Import')} · {plan.set.name} · {words('{done} of {total}', done=done, total=total)}",
             )
             if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop") and job.documents is not None:
                 job.documents.cancel()
@@ -205,7 +203,7 @@ def import_notes(notes: Sequence[ImportNote], words: Words) -> None:
     ]
     more = len(notes) - _ATTENTION
     if more > 0:
-        items.append(node("li", "muted", words(NC_("tuning", "and {n} more"), n=more)))
+        items.append(node("li", "muted", words("and {n} more", n=more)))
     draw((node("ul", "report", *items),), words, key="tune_import_notes")
 
 
@@ -213,5 +211,5 @@ def note_text(note: ImportNote, words: Words) -> str:
     """In English the note's own words; in Chinese what kind of note it is, with its place."""
     if words.language == "en":
         return str(note)
-    place = note.file if note.line is None else words("{file}, line {line}", file=note.file, line=note.line)
-    return words("{place}: {what}", place=place, what=words(_NOTE[note.kind], n=note.count, names=note.names))
+    place = note.file if note.line is None else f"{note.file} · {words('line {n}', n=note.line)}"
+    return words("{name}: {text}", name=place, text=words(_NOTE[note.kind], n=note.count, names=note.names))

@@ -154,11 +154,10 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
     )
     own = [name for name in names if name != SAMPLE_SET]
     name = st.selectbox(
-        words("Set"),
+        words("Question set"),
         own or [words("my questions")],
         accept_new_options=True,
         key="tune_add_to",
-        help=words("Choose one, or type the name of a new one."),
     )
     if st.button(words(NC_("tuning", "Add")), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
         try:
@@ -172,17 +171,13 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
 
 
 def set_facts(engine: Engine, query_set: QuerySet, words: Words) -> None:
-    facts = words(
-        "From {origin}, asked of the collection {collection}.",
-        origin=query_set.origin or "–",
-        collection=query_set.collection,
-    )
-    quiet(facts, words, key="tune_set_facts")
+    facts = words("Searched: {collection}", collection=query_set.collection)
+    quiet(f"{query_set.origin} · {facts}" if query_set.origin else facts, words, key="tune_set_facts")
     bind_form(engine, query_set, words)
     if not may("admin"):
         return
     sure = st.checkbox(words("Delete it for good"), key=f"tune_sure_{query_set.name}")
-    if st.button(words("Delete this set"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
+    if st.button(words("Delete"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
         engine.evaluation.delete_query_set(query_set.name)
         st.rerun()
     st.caption(words("Its runs stay."))
