@@ -267,7 +267,7 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
     content = ledger_csv((FAST, laced), ZH)
     assert content.startswith(b"\xef\xbb\xbf")
     head, first, second = csv.reader(io.StringIO(content.decode("utf-8-sig")))
-    assert head == ["ID", "通过的", "问题", "答案", "知识库", "记录时间", "运行", "来源"]
+    assert head == ["ID", "通过的", "问题", "回答", "知识库", "记录时间", "运行", "来源"]
     assert first[1:4] == ["通过的", FAST.question, FAST.answer]
     assert second[1:4] == [ZH(NC_("memory", "Failed")), "'=1+1", "'-2 ?"]
     assert second[-1] == "a.md, b.md"
