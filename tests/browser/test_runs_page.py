@@ -29,7 +29,7 @@ def test_runs_are_pinned_tagged_opened_and_deleted_and_turn_to_cards(open_tab: O
     page.get_by_role("textbox", name="Tag").press("Enter")
     expect(row.get_by_text("for the browser")).to_be_visible()
     expect(row.get_by_role("checkbox")).to_be_checked()
-    row.get_by_role("button", name="Take this tag away").click()
+    row.get_by_role("button", name="Remove tag").click()
     expect(row.get_by_text("for the browser")).to_have_count(0)
     with page.expect_download() as download:
         page.get_by_role("button", name="Export JSON").click()

@@ -31,7 +31,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first_and_every_tab_draws(engine: Eng
     said = {
         "quality_loop": words("Weighted score"),
         "dual_loop": words("Memory"),
-        "answer_evaluation": words("Answer {n}", n=1),
+        "answer_evaluation": words("answer {n}", n=1),
         "graph_hybrid": words("Analysis"),
     }
     assert said[name] in inline(app)

@@ -29,9 +29,7 @@ def test_before_a_question_the_page_says_what_to_do(engine: Engine) -> None:
     """SC-12: an empty state always says what to do next."""
     words = words_for("zh")
     app = opened("side_by_side", "zh")
-    assert words(
-        "Ask a question above: every chosen workflow answers it at the same time, and the columns fill as they go on."
-    ) in visible(app)
+    assert words("Ask a question: all of them answer it at once.") in visible(app)
 
 
 def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine) -> None:
@@ -45,9 +43,9 @@ def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine) -> N
     drawn = inline(app)
     for name in WORKFLOWS:
         assert words(workflow(name).name) in drawn
-    assert (
-        words("The runs shared this machine, so each may have taken longer than it would alone.") in drawn
-    ) == shared_time([engine.record(run_id) for run_id in ids])
+    assert (words("Times are of runs side by side on this machine.") in drawn) == shared_time(
+        [engine.record(run_id) for run_id in ids]
+    )
     starts = [engine.record(run_id).started_at for run_id in ids]
     ends = [engine.record(run_id).duration_ms for run_id in ids]
     assert max(starts)[:16] == min(starts)[:16]
@@ -98,8 +96,7 @@ def test_the_address_names_the_collection_that_is_searched(engine: Engine, own: 
     app.text_input[0].set_value("How long is green tea steeped?")
     started = ["self_corrective"] if versus == "workflows" else ["naive"]
     setting(app, "side_workflows" if versus == "workflows" else "race_modes").set_value(started)
-    run = words("Run all" if versus == "workflows" else "Run the race")
-    button(app, lambda label: label == run).click().run()
+    button(app, lambda label: label == words("Run all")).click().run()
     (run_id,) = given(app, "sides" if versus == "workflows" else "race").split(",")
     assert engine.wait(run_id, _PATIENCE_S)
     assert engine.record(run_id).config.collection == own
@@ -114,4 +111,5 @@ def test_a_link_to_runs_brings_their_collection_and_what_is_said_names_it(engine
     ids = [engine.run("Who won the chess championship of 1972?", config).id for config in asked]
     app = opened("side_by_side", sides=",".join(ids))
     assert setting(app, "collection").value == own
-    assert words("No loop answered: the collection {collection} may not hold it.", collection=own) in inline(app)
+    assert words("No workflow answered.") in inline(app)
+    assert words("Searched: {collection}", collection=own) in inline(app)

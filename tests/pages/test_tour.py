@@ -29,7 +29,7 @@ def test_five_short_stops_in_both_languages() -> None:
 def card(app: AppTest) -> dict[str, Any]:
     """What the page gives the tour to draw."""
     for item in app.get("bidi_component"):
-        if item.proto.component_name == "workbench_tour":
+        if item.proto.component_name == "workbench.tour":
             found: dict[str, Any] = json.loads(item.proto.json)
             return found
     raise AssertionError("the page has no tour")
