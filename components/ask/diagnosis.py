@@ -22,7 +22,6 @@ BLIND = N_(
 _SHOWN: Mapping[str, str] = {
     "nothing_retrieved": N_("Nothing was retrieved"),
     "dropped_by_similarity": N_("A passage that passed was dropped"),
-    "left_out": N_("A passage that passed was left out"),
 }
 """Where no label says what is right."""
 
@@ -30,7 +29,7 @@ _FAILURE: Mapping[Failure, str] = {
     "nothing_retrieved": N_("Nothing right was retrieved"),
     "dropped_by_similarity": N_("The right passage was dropped"),
     "grader_too_lenient": N_("The grader let other passages through"),
-    "left_out": N_("The right passage passed and was left out"),
+    "left_out": N_("A passage that passed was left out"),
     "rewrite_drifted": N_("The rewrites drifted"),
     "budget_spent": N_("The budget was spent"),
     "undetermined": N_("Nothing passed, for one of several reasons"),

@@ -36,11 +36,11 @@ _MOST_CARDS = 8
 _LONGEST_LINE = {"en": 150, "zh": 70}
 _LABELS = {
     "label": N_("Replay of the run"),
-    "play": N_("Play (space)"),
-    "pause": N_("Pause (space)"),
-    "previous": N_("Back (←)"),
-    "next": N_("Next (→)"),
-    "scrub": N_("Place in the run"),
+    "play": N_("Play"),
+    "pause": N_("Pause"),
+    "previous": N_("Back"),
+    "next": N_("Next"),
+    "scrub": N_("Replay of the run"),
     "speed": N_("Speed"),
     "keys": N_("← → step · space plays · Home, End"),
 }
@@ -111,7 +111,7 @@ def presenter(
     labels = {name: words(text) for name, text in _LABELS.items()}
     # The browser fills the places: they change with every step.
     names = round_names(record, words)
-    labels["position"] = words("Step {step} of {total}", step="{step}", total="{total}")
+    labels["position"] = "{step} / {total}"
     result = _draw(
         key=key,
         data={
@@ -142,10 +142,7 @@ def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
             continue
         look: Any = "primary" if demo.id == current else "secondary"
         name = words(DEMO_NAMES[demo.scenario])
-        what_it_needs = words(
-            "A recorded run: it needs no model, no knowledge base and no network, and what-if works on it."
-        )
-        hint = None if current else f"{demo.question}  \n{what_it_needs}"
+        hint = None if current else demo.question
         if st.button(name, key=f"demo_{demo.scenario}", help=hint, type=look):
             picked = demo.id
     return picked
@@ -173,7 +170,7 @@ def what_if_stage(given: WhatIf, record: RunRecord, words: Words, *, key: str) -
 def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:
     """Describe the effect of the slider's threshold, or its purpose where it equals the run's own."""
     if given.config == record.config:
-        return words("Move the bar: the run is decided again from its record, without a call.")
+        return words("Move a setting: its effect shows here.")
     said = consequence_text(given, record, words)
     return f"**{begun(said[2:])}" if said.startswith("**") else begun(said)
 
@@ -243,7 +240,7 @@ def _card(
         look, chip = "warn", f"? {words('unreadable')}"
     elif verdict is not None:
         passed = verdict.passes(record.config.min_confidence)
-        look, chip = ("pass", words("✓ helps")) if passed else ("grey", words("✗ does not help"))
+        look, chip = ("pass", f"✓ {words('passed')}") if passed else ("grey", f"✗ {words('not passed')}")
     title = section_text(passage.section, words) or passage.title or passage.source
     line = _first_line(passage.text)
     return {"id": passage.id, "title": title, "line": line, "look": look, "chip": chip, "judged": judged}

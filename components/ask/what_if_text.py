@@ -18,8 +18,7 @@ from components.sentences.rounds import round_names
 from engine.messages import N_, NC_, NN_
 from engine.model.config import BUILTIN, ROLES, RoleName, RunConfig, number_of
 from engine.model.cost import Cost
-from engine.model.language import normalised_query
-from engine.model.values import COMPLETE, Outcome, Reason, Recall, RunRecord
+from engine.model.values import COMPLETE, Outcome, Reason, RunRecord
 from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.values import Gap, WhatIf
 
@@ -119,8 +118,6 @@ def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 def stands_text(found: WhatIf, words: Words) -> str:
     """Say that the recorded answer stands, with its notes."""
-    if not found.answer_note:
-        return words("The recorded answer stands.")
     label = begun_small(outcome_text(found.outcome, words, found.answer_note), words)
     return words("The recorded answer stands: {label}.", label=label)
 
@@ -160,7 +157,7 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
             "another {role} would be asked, and nothing recorded says what it replies", role=words(ROLES[role])
         )
     elif not found.steps:
-        said = _gap_at_the_start(found, gap, record, words)
+        said = _gap_at_the_start(gap, words)
     else:
         said = _gap_in_a_round(found, gap, words)
     if not found.steps or gap in ("routing", "evaluation", "retrieval", "unmeasured"):
@@ -169,10 +166,8 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     return words("{place} ({why})", place=said, why=round_names(record, words).get(place) or round_text(place, words))
 
 
-def _gap_at_the_start(found: WhatIf, gap: Gap, record: RunRecord, words: Words) -> str:
+def _gap_at_the_start(gap: Gap, words: Words) -> str:
     """The words of a path that stops before its first round."""
-    if gap == "memory" and record.recall is not None and _answered_before(record, record.recall):
-        return words("memory answered this run, and what runs of this very question left would not be recalled")
     if gap in ("rewrite", "candidates", "verdicts", "scores", "unrecorded", "time"):
         return words("the run ended before its first search")
     return words(_GAPS[gap])
@@ -204,48 +199,22 @@ _GOES_ON: frozenset[Reason] = frozenset({"below_gate", "low_quality", "next_stra
 """Reasons of a decision that leads on; after any other one comes an answer."""
 
 
-def _answered_before(record: RunRecord, recall: Recall) -> bool:
-    """Return whether a memory that held was left by a run of this very question."""
-    asked = normalised_query(record.question)
-    return any(normalised_query(item.question) == asked for item in recall.holding)
-
-
 def _verdicts_text(found: WhatIf, words: Words) -> str:
     last, missing = found.steps[-1], len(found.steps[-1].ungraded)
     if last.decision is not None:
-        return words.count(
-            "the rewriter would be told of one more passage, which has no verdict, so its query is not known",
-            "the rewriter would be told of {n} more passages, which have no verdict, so its query is not known",
-            missing,
-        )
-    bar = _bar(found.config, words)
+        return words(_GAPS["rewrite"])
+    said = words.count("one kept passage has no verdict", "{n} kept passages have no verdict", missing)
     quantity, least_wanted = view_of(found.config.workflow).bar(found.config) or ("", 0.0)
     if quantity == "quality_score":
         if not last.score[0] < least_wanted <= last.score[1]:
             # The score is settled either way: what is open is whether the grader can be read at all.
-            return words.count(
-                "one kept passage has no verdict, and a grader that fails on it would end the run",
-                "{n} kept passages have no verdict, and a grader that fails on all of them would end the run",
-                missing,
-            )
+            return said
         least, most = (probability_text(value) for value in last.score)
-        return words.count(
-            "one kept passage has no verdict: its score is {least} to {most}, around {bar}",
-            "{n} kept passages have no verdict: the score is {least} to {most}, around {bar}",
-            missing,
-            least=least,
-            most=most,
-            bar=bar,
-        )
-    return words.count(
-        "one kept passage has no verdict: {least} or {most} of {kept} pass, around {bar}",
-        "{n} kept passages have no verdict: {least} to {most} of {kept} pass, around {bar}",
-        missing,
-        least=last.passed[0],
-        most=last.passed[1],
-        kept=len(last.round.kept) + last.unseen,
-        bar=bar,
-    )
+        span = words("{low}–{high}", low=least, high=most)
+    else:
+        kept = len(last.round.kept) + last.unseen
+        span = words("{low}–{high}", low=last.passed[0], high=last.passed[1]) + f" / {kept}"
+    return words("{what}: {why}", what=said, why=words(", ").join((span, _bar(found.config, words))))
 
 
 def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int], ...]:
@@ -288,19 +257,6 @@ def price_text(price: Cost, words: Words) -> str:
     return f"{' + '.join(counted) or words('no calls')}{time}"
 
 
-def needed_text(found: WhatIf, words: Words) -> str:
-    """``needs 3–24 calls``, from the next step to the worst case; built-in ones only where no model is called."""
-    least, most = found.calls_needed.next, found.calls_needed.worst
-    if most.calls:
-        low, high, said = least.calls, most.calls, words.count("{n} call", "{n} calls", most.calls)
-    else:
-        low, high = least.built_in_calls, most.built_in_calls
-        said = words.count(*BUILT_IN_CALLS, high)
-    if low == high:
-        return words("needs {calls}", calls=said)
-    return words("needs {low}–{calls}", low=low, calls=said) if low else words("needs up to {calls}", calls=said)
-
-
 def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``, and what it lets in."""
     saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
@@ -317,21 +273,18 @@ def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
 
 def _same_path(found: WhatIf, record: RunRecord, words: Words) -> str:
     if found.state == "known":
-        return words("**nothing would change**")
+        return f"**{begun_small(words('Same outcome'), words)}**"
     given = len(record.context.passages) if record.context else 0
-    if found.passages and len(found.passages) != given:
-        return words.count(
-            "the **same decisions**, and an answer from 1 passage instead of {given}",
-            "the **same decisions**, and an answer from {n} passages instead of {given}",
-            len(found.passages),
-            given=given,
-        )
-    return words("the **same decisions**, but the answer would be written from something else")
+    said = f"**{begun_small(words('Same path, new answer'), words)}**"
+    if not found.passages or len(found.passages) == given:
+        return said
+    rest = words.count("from 1 passage", "from {n} passages", len(found.passages))
+    return words(NC_("what-if", ", ")).join((said, rest))
 
 
 def _ending_text(found: WhatIf, words: Words) -> str:
     """``**answered after 1 rewrite**, from 2 passages``, with the reason where it is no answer that passed."""
-    end = words("an answer would be written, and no verdict says from what")
+    end = begun_small(words("An answer, not yet known from what"), words)
     if found.outcome is not None:
         end = f"**{begun_small(end_text(found.outcome, found.rewrites, words), words)}**"
     if found.reason and (not found.steps or found.outcome != "answered"):
@@ -347,8 +300,8 @@ def _ending_text(found: WhatIf, words: Words) -> str:
 def _bar(config: RunConfig, words: Words) -> str:
     quantity, least = view_of(config.workflow).bar(config) or ("pass_rate", config.grade_pass_threshold)
     if quantity == "relevant_passages":
-        return words.count("the bar of one passage", "the bar of {n} passages", int(least))
-    return words("the bar of {value}", value=probability_text(least))
+        return words("bar {value}", value=int(least))
+    return words("bar {value}", value=probability_text(least))
 
 
 def _value_of(config: RunConfig, name: str, words: Words) -> str:

@@ -87,12 +87,9 @@ def inequality_text(decision: Decision, words: Words) -> str:
 
 def decision_text(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
     """One line of a decision path: round, inequality, where it went."""
-    return words(
-        "{round}: {inequality} → {route}",
-        round=round_text(decision.round, words),
-        inequality=inequality_text(decision, words),
-        route=node_text(decision.route, taken_in, words),
-    )
+    target = node_text(decision.route, taken_in, words)
+    what = round_text(decision.round, words)
+    return words("{what}: {why} → {target}", what=what, why=inequality_text(decision, words), target=target)
 
 
 def node_text(name: str, of: WorkflowName | None, words: Words) -> str:
@@ -162,7 +159,7 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
         parts.append(words("missing: {terms}", terms=_listed(verdict.missing, words)))
     elif verdict.covered:
         # All the words and still no answer: what it says of them is not what is asked.
-        parts.append(words("nothing missing" if verdict.relevant else "only on the same topic"))
+        parts += [] if verdict.relevant else [words("only on the same topic")]
     if verdict.wanted_found is not None:
         found = "found" if verdict.wanted_found else "not_found"
         parts.append(words(_WANTED[found], kind=words(WANTED[verdict.wanted])))
@@ -181,9 +178,7 @@ def _score_text(verdict: Verdict, words: Words) -> str:
     score = f"{verdict.raw:.3g}"
     if verdict.fit:
         return words("score {score}, calibrated on judgements ({fit})", score=score, fit=verdict.fit)
-    if verdict.raw == round(verdict.p_relevant, 12):
-        return words("score {score}, taken as P(relevant): not calibrated", score=score)
-    return words("score {score}, by the logistic function: not calibrated", score=score)
+    return words("score {score}, not calibrated", score=score)
 
 
 def section_text(section: str, words: Words) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.ask.what_if_text import BUILT_IN_CALLS
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
 from components.common.outcomes import REASONS, ended_text, reason_text, round_text, run_badge
@@ -11,7 +12,6 @@ from components.runs.compare_evidence import BothKnown, answers_card, passages_c
 from components.runs.figures import Figure, figures_of, measured, shared_measures
 from components.sentences.calls import calls_told
 from components.sentences.steps import passed_text
-from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import ROLES
 from engine.model.settings_difference import SettingDifference
@@ -83,11 +83,7 @@ def parting_text(found: RunDifference, words: Words) -> str:
     if found.a.id == found.b.id:
         return words("A and B are the same run.")
     if found.equal:
-        return words(
-            "Same path, passages, verdicts and answer under different settings."
-            if found.settings
-            else "Same path, passages, verdicts and answer."
-        )
+        return words("Same path, passages, verdicts and answer.")
     pair = next((item for item in found.path if item.differs), None)
     if pair is not None:
         return words(
@@ -115,20 +111,13 @@ def _why(pair: RoundPair, found: RunDifference, words: Words) -> list[str]:
 
 def _other_route(pair: RoundPair, found: RunDifference, words: Words) -> str:
     if pair.decision_a is None or pair.decision_b is None:
-        name, run = ("A", found.a) if pair.decision_a is None else ("B", found.b)
-        return words("{run}: {what}", run=name, what=_undecided(run, words))
+        name = "A" if pair.decision_a is None else "B"
+        return words("{what}: {why}", what=name, why=words("no decision"))
     routes = {
         "a": node_text(pair.decision_a.route, found.a.workflow, words),
         "b": node_text(pair.decision_b.route, found.b.workflow, words),
     }
     return words("A → {a}, B → {b}", **routes)
-
-
-def _undecided(run: RunRecord, words: Words) -> str:
-    """Why a round has no decision."""
-    if run.origin is not None:
-        return words("not decided yet")
-    return words("broke off before a decision" if workflow(run.workflow).gate else "nothing is decided in a round")
 
 
 def _counts(found: RunDifference, words: Words) -> str:
@@ -177,15 +166,15 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     )
     longer_ms = b.duration_ms - a.duration_ms
     return (
-        words("same as A") if a.outcome == b.outcome else "≠",
+        "=" if a.outcome == b.outcome else "≠",
         first,
         second,
         ""
         if None in (calls_told(a), calls_told(b))
-        else words("same as A")
+        else "="
         if a.calls == b.calls
         else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
-        f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else words("same as A"),
+        f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else "=",
     )
 
 
@@ -194,7 +183,7 @@ def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = Fals
         return ""
     change = change_of(a, b)
     if change.direction == 0:
-        return words("same as A")
+        return "="
     return f"{_sign(b - a)} {abs(b - a):.0f}" if whole else moved_text(change)
 
 
@@ -232,7 +221,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
         return node("div", "cell", tag, node("span", "muted", "–"))
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
     if decision is None:
-        return node("div", "cell", tag, query, node("span", "muted", _undecided(run, words)))
+        return node("div", "cell", tag, query, node("span", "muted", words("no decision")))
     look = "pass" if REASONS[decision.reason].tone == "pass" else "warn"
     counts = passed_text(decision, words)
     led = node(
@@ -296,7 +285,7 @@ def _call_row(item: RoleCalls, words: Words) -> Node:
 def _calls(name: str, chat: int, built_in: int, cached: int, words: Words) -> Node:
     said = [words.count("1 model call", "{n} model calls", chat)] if chat else []
     said += [words("{n} from cache", n=cached)] if cached else []
-    said += [words.count("1 built-in step", "{n} built-in steps", built_in)] if built_in else []
+    said += [words.count(*BUILT_IN_CALLS, built_in)] if built_in else []
     return node("div", "cell num small", node("span", "ab narrow", name), " · ".join(said) or "–")
 
 

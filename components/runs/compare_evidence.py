@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence, Sized
 
 from components.ask.answer import headline
@@ -49,11 +48,10 @@ def passages_card(found: RunDifference, words: Words, *, all_passages: bool, sho
     if shown:
         parts += [head, *(_passage_row(item, flipped.get(item.passage.id), words) for item in shown)]
     else:
-        parts.append(node("p", "muted", words("No passage differs.")))
+        parts.append(node("p", "muted", words("= same")))
     if rest:
-        more = button(words("Show all"), show_all)
-        same = words.count("1 other is the same", "{n} others are the same", rest)
-        parts.append(node("div", "actions", node("span", "muted small", same), more))
+        same = node("span", "muted small", f"{words('= same')} · {rest}")
+        parts.append(node("div", "actions", same, button(words("Show all"), show_all)))
     return node("section", "card passages", node("strong", "heading", words("Passages")), *parts)
 
 
@@ -154,12 +152,7 @@ def answers_card(found: RunDifference, words: Words, known: BothKnown = (None, N
         )
         return node("section", "card", *parts, head, node("div", "pair two", *cells))
     if found.answer:
-        kinds = Counter(item.kind for item in found.answer)
-        said = words(
-            "Sentences: {same} same, {changed} changed, {removed} only A, {added} only B",
-            **{kind: kinds[kind] for kind in ("same", "changed", "added", "removed")},
-        )
-        parts.append(node("p", "muted small", words("Word for word the same.") if found.same_answer else said))
+        parts += [node("p", "muted small", words("Word for word the same."))] if found.same_answer else []
     rows = [_sentence_row(item) for item in found.answer]
     return node("section", "card", *parts, head, *rows)
 

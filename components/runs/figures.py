@@ -201,6 +201,6 @@ def _time(record: RunRecord, words: Words) -> Figure:
     return Figure(
         words("Time"),
         duration_text(record.duration_ms),
-        words("of {budget}", budget=f"{budget:g} s"),
+        words("of {most}", most=f"{budget:g} s"),
         look="warn" if share >= 1 else "",
     )

@@ -9,20 +9,20 @@ from components.ask.what_if_text import collection_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.outcomes import run_badge
-from components.common.phrases import fault_text, node_text, section_text
-from engine.messages import N_, NC_
+from components.common.phrases import begun, fault_text, node_text, section_text
+from engine.messages import N_
 from engine.model.values import Passage, RunRecord
 from engine.replay.side_by_side import shared_time
 
 _ROWS = {
-    "time": N_("time"),
-    "calls": N_("calls"),
+    "time": N_("Time"),
+    "calls": N_("Calls"),
     "searches": N_("searches"),
-    "rewrites": NC_("side by side", "rewrites"),
-    "answers": NC_("side by side", "answers"),
+    "rewrites": N_("Rewrites"),
+    "answers": N_("Answers"),
     "kept": N_("passages kept"),
     "passed": N_("passed"),
-    "best": N_("best similarity"),
+    "best": N_("Best similarity"),
     "cited": N_("cited"),
     "entities": N_("begun from"),
 }
@@ -30,7 +30,7 @@ _ROWS = {
 
 def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
     """Describe the search, and that the runs shared the machine if they did."""
-    said = [words("Searched: {collection}", collection=searched_text(records, words))]
+    said = [words("{what}: {why}", what=words("Searched in"), why=searched_text(records, words))]
     if shared_time(records):
         said.append(words("Times are of runs side by side on this machine."))
     return node("p", "muted small", " · ".join(said))
@@ -51,9 +51,9 @@ def at_node(record: RunRecord, words: Words) -> Node:
     """The node where a run is."""
     at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     if not at:
-        return node("p", "muted small", words("about to begin"))
+        return node("p", "muted small", words("starting"))
     named = node_text(at, record.workflow, words)
-    return node("p", "muted small", words(NC_("side by side", "at {node}"), node=named))
+    return node("p", "muted small", words("at {node}", node=named))
 
 
 def number_grid(rows: Iterable[tuple[str, str, str]], words: Words) -> Node:
@@ -61,7 +61,7 @@ def number_grid(rows: Iterable[tuple[str, str, str]], words: Words) -> Node:
     cells: list[Node] = []
     for name, value, note in rows:
         small = (node("span", "muted small", note),) if note else ()
-        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *small)]
+        cells += [node("span", "muted", begun(words(_ROWS[name]))), node("span", "value num", value, *small)]
     return node("div", "numbers", *cells)
 
 

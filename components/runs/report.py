@@ -17,7 +17,7 @@ from components.common.inline import script
 from components.common.judged import known_nodes
 from components.common.markup import Node, chip, figure, node
 from components.common.outcomes import REASONS, branch_text, reason_text, round_text, run_badge
-from components.common.phrases import duration_text, fault_text, inequality_text, node_text
+from components.common.phrases import begun, duration_text, fault_text, inequality_text, node_text
 from components.common.report_context import context_nodes, marker_nodes
 from components.common.run_settings import setting_label, setting_text
 from components.common.workflow_view import view_of
@@ -106,7 +106,7 @@ def report_html(
         chart = node("div", "scroll", timeline)
         sections.append(_folded(words("Timeline"), timeline_legend(record, words), chart))
     if drawn_map is not None:
-        axes = words("{x} across, {y} upwards", x=drawn_map.x_label, y=drawn_map.y_label)
+        axes = f"{drawn_map.x_label} × {drawn_map.y_label}"
         grid = node("div", "scroll", map_svg(drawn_map, words))
         note = node("p", "muted small", axes)
         sections.append(_folded(words("What-if map"), note, map_legend(drawn_map, words), grid))
@@ -256,7 +256,7 @@ def _rewrite(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> N
     marks += [chip("fault", words("rewriter failed"))] if rewrite.failed else []
     kinds = {"same": "span", "added": "ins", "removed": "del"}
     changes = (node(kinds[item.kind], "", item.text) for item in word_diff(rewrite.query, rewrite.rewritten_query))
-    head = (node("strong", "", words("Rewrite {n}", n=place)), " ", node("span", "muted small", where))
+    head = (node("strong", "", begun(words("rewrite {n}", n=place))), " ", node("span", "muted small", where))
     parts = [node("div", "", *head, *marks), node("p", "diff", *changes)]
     parts.append(
         node("p", "", node("span", "muted small", words("New query"), " "), node("bdi", "", rewrite.rewritten_query))

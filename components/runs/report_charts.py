@@ -160,7 +160,7 @@ def map_svg(drawn: ReportMap, words: Words) -> Node:
         viewBox=f"0 0 {width:g} {bottom + 40:g}",
         width=f"{width:g}",
         role="img",
-        aria_label=words("Decision map"),
+        aria_label=words("What-if map"),
     )
 
 
@@ -220,5 +220,5 @@ def _look(end: End) -> str:
 
 def _said(end: End, words: Words) -> str:
     note: AnswerNote = "unsupported" if end.unsupported else ""
-    said = outcome_text(end.outcome, words, note) if end.outcome else words("unknown from this run")
+    said = outcome_text(end.outcome, words, note) if end.outcome else words("unknown")
     return words(", ").join((said, words("from passages that were refused"))) if end.refused else said

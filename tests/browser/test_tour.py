@@ -31,7 +31,7 @@ def test_a_newcomer_is_offered_the_tour_and_comes_through_it_to_a_run(open_tab: 
     page.keyboard.press("ArrowRight")
     expect(page.locator(f".st-key-top_k{POINTED}")).to_be_visible()
     page.keyboard.press("ArrowLeft")
-    expect(card).to_contain_text("Stop 3 of 5")
+    expect(card).to_contain_text("3 / 5")
     page.keyboard.press("Escape")
     expect(card).not_to_be_visible()
     expect(page.locator(POINTED)).to_have_count(0)
@@ -41,7 +41,7 @@ def test_a_newcomer_is_offered_the_tour_and_comes_through_it_to_a_run(open_tab: 
     expect(page.get_by_text("New here?")).not_to_be_visible()
     page.get_by_role("button", name="Help with this page").click()
     page.get_by_role("button", name="Start the tour").click()
-    expect(card).to_contain_text("Stop 1 of 5")
+    expect(card).to_contain_text("1 / 5")
 
 
 def test_on_a_narrow_page_the_settings_are_opened_and_the_last_stop_leads_on(open_tab: OpenTab) -> None:
@@ -52,14 +52,14 @@ def test_on_a_narrow_page_the_settings_are_opened_and_the_last_stop_leads_on(ope
     page.get_by_role("button", name="开始导览").click()
     card = page.get_by_role("dialog")
     for place in range(1, 4):
-        expect(card).to_contain_text(f"第 {place} 处")
+        expect(card).to_contain_text(f"{place} / 5")
         page.keyboard.press("Enter")
     expect(card).to_contain_text("设置已收起")
     card.get_by_role("button", name="打开设置").click()
     expect(card).to_contain_text("假设分析")
     expect(page.locator(f'[data-testid="stSidebar"] {POINTED}')).to_be_visible()
     page.keyboard.press("Enter")
-    expect(card).to_contain_text("第 5 处")
+    expect(card).to_contain_text("5 / 5")
     box = card.bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 844
     card.get_by_role("button", name="知识库").click()

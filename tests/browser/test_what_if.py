@@ -103,7 +103,7 @@ def test_the_map_fits_a_narrow_screen_and_a_branch_is_opened(open_tab: OpenTab, 
     drawn = page.locator(".map").bounding_box()
     assert drawn
     assert drawn["x"] >= 0 and drawn["x"] + drawn["width"] <= NARROW
-    page.get_by_text("Generate the answer").click()
+    page.get_by_text("Continue from there").click()
     page.wait_for_url(lambda url: looped not in url)
     tab.settle()
     expect(page.locator(".map .cell.here")).to_be_attached()

@@ -115,7 +115,7 @@ def test_the_coupling_of_similarity_and_gate_is_said() -> None:
 
 def test_an_unknown_cell_says_that_it_takes_calls() -> None:
     unknown = next(item for item in drawn(RESCUED).cells if look_of(item) == "unknown")
-    assert tip_of(unknown, drawn(RESCUED), EN).endswith(EN("not known without calls"))
+    assert tip_of(unknown, drawn(RESCUED), EN).endswith(EN("unknown"))
 
 
 def test_no_more_passages_are_asked_for_than_top_k_keeps() -> None:

@@ -87,8 +87,8 @@ def test_an_inequality_never_prints_equal_sides_as_different() -> None:
 
 def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_alone() -> None:
     built_in = Verdict(True, 0.8, "covers a, b; nothing missing", covered=("血糖", "症状"))
-    assert verdict_reason(built_in, EN) == "covers 血糖, 症状; nothing missing"
-    assert verdict_reason(built_in, ZH) == "涵盖血糖、症状；无缺漏"
+    assert verdict_reason(built_in, EN) == "covers 血糖, 症状"
+    assert verdict_reason(built_in, ZH) == "涵盖血糖、症状"
     asked = Verdict(False, 0.7, "…", covered=("insulin",), missing=("year",), wanted="date", wanted_found=False)
     assert verdict_reason(asked, ZH) == "涵盖insulin；缺year；没有给出时间"
     spoken = Verdict(False, 0.9, "Off topic: {x}", missing=("y",), grader="ollama:qwen3:8b")

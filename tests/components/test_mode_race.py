@@ -36,7 +36,7 @@ def test_every_column_says_its_mode_and_the_graphs_own_passages_are_marked(langu
         assert words(choices_of("mode")[mode]) in text
     assert words("only the graph") in text
     assert words("in every mode") in text
-    assert words("no search") in text
+    assert words("without a search") in text
     assert (
         words.count(
             "The graph added 1 passage to what vectors keep; answers cite {cited}.",
@@ -68,7 +68,7 @@ def test_every_finding_and_every_mode_has_words(language: UiLanguage) -> None:
 def test_while_runs_go_on_there_is_no_finding() -> None:
     words = words_for("en")
     text = said([NAIVE, replace(LOCAL, outcome=None)])
-    assert words("about to begin") in text
+    assert words("starting") in text
     assert words("The runs shared this machine, so each may have taken longer than it would alone.") not in text
 
 

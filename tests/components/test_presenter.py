@@ -118,7 +118,7 @@ def test_the_page_hears_of_the_step_that_the_browser_shows_of_this_run(told: dic
 def test_sentences_and_cards_come_in_the_language_of_the_page(language: str, said: str) -> None:
     app = AppTest.from_function(page, kwargs={"language": language, "told": None}).run(timeout=60)
     assert said in inline(app)
-    assert ("✓ helps" if language == "en" else "✓ 有用") in inline(app)
+    assert ("✓ passed" if language == "en" else "✓ 通过") in inline(app)
     assert len(app.button) == 9
     app.button[3].click().run(timeout=60)
     assert app.markdown[1].value == f"picked demo-forced-{language}"

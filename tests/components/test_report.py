@@ -178,7 +178,7 @@ def test_a_decision_map_is_drawn_where_there_is_one_with_the_own_settings_outlin
     assert document.count("cell at-") == 4
     assert document.count(" own") == 1
     assert "sim &lt;b&gt; 0.3 · rate 0.4" in document
-    assert ZH("Decision map") not in report_html(sample_record(), LOOP, ZH)
+    assert ZH("What-if map") not in report_html(sample_record(), LOOP, ZH)
     refused = report_html(sample_record(), LOOP, EN, replace(drawn, refused=frozenset({(0, 0)})))
     assert refused.count("cell at-answered-unverified") == 1 and refused.count("cell at-answered own") == 1
     assert EN("from passages that were refused") in refused and EN("from passages that were refused") not in document

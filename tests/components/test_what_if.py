@@ -65,7 +65,7 @@ def test_a_known_path_is_not_a_known_answer() -> None:
     found, said, actions = card(sample_record(), grade_pass_threshold=0.2)
     assert found.state == "generation"
     assert (end_of(found, EN), price_of(found, EN), tone_of(found)) == ("Answered", "1 model call", "pass")
-    assert "Generate the answer" in said and actions == ["fork"]
+    assert "Continue from there" in said and actions == ["fork"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_missing_verdicts_are_named_with_their_price() -> None:
     said = text_of(detail_nodes(found, record, EN))
     assert (found.state, found.gap) == ("needs_calls", "verdicts")
     assert "**" not in said
-    assert EN("Grade the missing ones") in said
+    assert EN("Continue from there") in said
     for passage in ungraded_passages(found)[:3]:
         assert passage.source in said
 
@@ -105,7 +105,7 @@ def test_another_grader_is_said_instead_of_naming_every_passage() -> None:
     found, said, _ = card(record, models=models)
     assert found.gap == "verdicts"
     assert "another grader would be asked" in said
-    assert "No verdict:" not in said
+    assert "Not graded" not in said
 
 
 def test_another_collection_cannot_be_gone_on_with() -> None:

@@ -174,7 +174,7 @@ def test_the_report_of_a_run_is_told_from_its_record_alone(engine: Engine) -> No
     run = demo_record(f"demo-forced-{language}")
     document = report_file(engine, run, words).decode()
     assert run.question in document
-    assert words("Decision map") in document
+    assert words("What-if map") in document
     drawn = report_map(engine, run, words)
     assert drawn is not None and drawn.point is not None
     column, row = drawn.point

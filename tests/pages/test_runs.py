@@ -205,13 +205,13 @@ def test_selected_runs_are_tagged_and_a_tag_that_will_not_do_is_said(own: Engine
     app = opened("runs")
     select(app, "aaaa1111", "cccc3333")
     widget(app, "new_tag").set_value("  slow ")
-    button(app, lambda label: label == EN("Add")).click().run()
+    button(app, lambda label: label == EN("Add a tag")).click().run()
     assert {item.id: item.tags for item in own.runs(tag="slow")} == {
         "aaaa1111": (PINNED, "slow", "to review"),
         "cccc3333": ("slow",),
     }
     select(app, "aaaa1111")
-    button(app, lambda label: label == EN("Add")).click().run()
+    button(app, lambda label: label == EN("Add a tag")).click().run()
     assert "WB507" in inline(app)
 
 
@@ -223,7 +223,7 @@ def test_more_runs_are_shown_when_asked_for(fresh: Engine, folder: Path) -> None
                 store.append(RunId(run_id), event)
     app = opened("runs")
     assert (len(ids(app)), ids(app)[0]) == (50, "run-0069")
-    assert EN("The newest {n} runs", n=50) in [item.value for item in app.caption]
+    assert EN.count("1 run", "{n} runs", 50) + " …" in [item.value for item in app.caption]
     widget(app, "runs_more").click().run()
     assert len(ids(app)) == 70
     assert not [item for item in app.button if item.key == "runs_more"]

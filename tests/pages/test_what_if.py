@@ -73,7 +73,7 @@ def test_a_slider_changes_the_foot_and_starts_no_run(engine: Engine, looped: Run
 
 def test_the_sliders_carry_the_runs_own_values_and_the_foot_speaks_chinese(engine: Engine, looped: RunRecord) -> None:
     app = opened(language="zh", run=looped.id, grade_pass_threshold="0.2")
-    assert "已作答" in foot(app) and ZH("Generate the answer") in inline(tab(app))
+    assert "已作答" in foot(app) and ZH("Continue from there") in inline(tab(app))
     assert any(".st-key-grade_pass_threshold" in sheet and "60.00%" in sheet for sheet in sheets(app))
     assert any("0.60" in item.value for item in app.caption)
 
@@ -87,7 +87,7 @@ def test_without_a_run_there_is_no_tick_and_no_foot(engine: Engine) -> None:
 def test_another_model_needs_calls_and_says_so(engine: Engine, looped: RunRecord) -> None:
     app = opened(run=looped.id, grader="ollama:qwen3:8b")
     assert "Unknown: needs" in foot(app)
-    assert EN("Grade the missing ones") in inline(tab(app))
+    assert EN("Continue from there") in inline(tab(app))
 
 
 @pytest.mark.parametrize("demo", [item.id for item in demos() if item.language == "en"])
@@ -95,7 +95,7 @@ def test_what_if_is_live_on_every_demo(engine: Engine, demo: str) -> None:
     app = opened(run=demo, similarity_threshold="0.9")
     assert not app.exception
     assert EN("What if") in foot(app)
-    assert EN("☆ Add to watch list") not in inline(tab(app))
+    assert EN("Add to the watch list") not in inline(tab(app))
 
 
 def test_a_failed_run_has_no_foot_and_says_what_was_kept(engine: Engine) -> None:
@@ -154,9 +154,9 @@ def test_pinned_runs_that_would_end_otherwise_are_named(engine: Engine, pinned: 
 
 
 def test_a_pinned_run_says_that_it_is_one(engine: Engine, pinned: RunRecord) -> None:
-    assert EN("★ On the watch list") in inline(tab(opened(run=pinned.id)))
+    assert EN("On the watch list") in inline(tab(opened(run=pinned.id)))
     engine.untag_run(pinned.id, PINNED)
-    assert EN("☆ Add to watch list") in inline(tab(opened(run=pinned.id)))
+    assert EN("Add to the watch list") in inline(tab(opened(run=pinned.id)))
 
 
 def test_the_passages_say_what_would_become_of_them(engine: Engine, looped: RunRecord) -> None:

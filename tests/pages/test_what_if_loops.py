@@ -47,7 +47,7 @@ def test_a_slider_of_the_loop_changes_the_card_and_starts_no_run(engine: Engine,
 def test_the_offer_to_draw_the_map_goes_once_it_is_drawn(engine: Engine) -> None:
     record = engine.run("What is a truth table?", RunConfig(workflow="answer_evaluation"))
     app = opened(run=record.id, workflow="answer_evaluation", state={"tab": "map"})
-    label = words_for("en")("Draw the decision map")
+    label = words_for("en")("Draw the map")
     assert label in visible(app)
     next(item for item in app.button if item.key == "draw_map").click().run(timeout=60)
     assert not app.exception

@@ -24,7 +24,7 @@ def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple
             shown_samples(config.workflow, words.declared.closest), words, disabled=active or not may("editor")
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
-        st.caption(words("Recorded demos:"), width="content")
+        st.caption(words("Recorded demos"), width="content")
         opened = demo_buttons(words, current=record.id if record else "")
     return asked, opened
 

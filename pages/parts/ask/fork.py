@@ -48,7 +48,7 @@ def panel(engine: Engine, record: RunRecord, config: RunConfig, words: Words) ->
     index = _round(record, words)
     changes = setting_changes(record.config, config, words)
     if changes:
-        plain_line(words("Settings: {changes}", changes=words(", ").join(changes)), words, key="fork_settings")
+        plain_line(words("Changed: {changes}", changes=words(", ").join(changes)), words, key="fork_settings")
     query = _query(engine, record, index, words)
     wanted = _Wanted(config, index, query, _verdicts(record, index, config, words))
     try:
@@ -99,8 +99,11 @@ def view(
         parts.append(node("p", "", words("Changed: {changes}", changes=words(", ").join(changes))))
     if parent is not None and not record.active:
         was, now = ended_text(parent, words), ended_text(record, words)
-        said = words("Outcome: {now}, as before." if was == now else "Outcome: {was} → {now}.", was=was, now=now)
-        actions = (button(words("Compare"), "compare"), button(words("Open that run"), "parent", "button quiet"))
+        said = words("Outcome: {was} → {now}.", was=was, now=now)
+        actions = (
+            button(words("Compare"), "compare"),
+            button(words("Open {run}", run=fork.parent[:8]), "parent", "button quiet"),
+        )
         parts += [node("p", "", said), node("div", "actions", *actions)]
     return draw((box("plain", "↳", *parts),), words, key=key)
 

@@ -86,7 +86,7 @@ def _deciding(config: RunConfig) -> dict[str, object]:
 def pin_button(pinned: bool, words: Words) -> Node:
     """The switch that pins a run or lets it go: the action is ``pin`` or ``unpin``."""
     made = button(
-        words("★ On the watch list" if pinned else "☆ Add to watch list"),
+        f"★ {words('On the watch list')}" if pinned else f"☆ {words('Add to the watch list')}",
         "unpin" if pinned else "pin",
         "button quiet pin",
     )

@@ -33,7 +33,7 @@ _WORDS = {
     "later": N_("Not now"),
     "next": N_("Next"),
     "back": N_("Back"),
-    "skip": N_("Skip the tour"),
+    "skip": N_("Close"),
     "done": N_("Done"),
     "label": N_("Tour of the page"),
 }
@@ -109,7 +109,7 @@ def view(words: Words, *, offered: bool, start: str, key: str) -> Press | None:
         data={
             "lang": words.declared.html,
             "words": {name: words(text) for name, text in _WORDS.items()},
-            "places": [words("Stop {n} of {total}", n=n, total=len(STOPS)) for n in range(1, len(STOPS) + 1)],
+            "places": [f"{n} / {len(STOPS)}" for n in range(1, len(STOPS) + 1)],
             "open_settings": words("Open the settings"),
             "offer": offered,
             "start": start,

@@ -12,7 +12,7 @@ from components.ask.what_if_text import boundary_text, price_text, range_text, r
 from components.common.i18n import Words
 from components.common.markup import Node, button, draw, node
 from components.common.panel import want_settings
-from components.common.phrases import place_text
+from components.common.phrases import begun, place_text
 from components.common.run_settings import differing, unread_by
 from components.labels import name_of
 from engine.engine import Engine
@@ -99,15 +99,8 @@ def detail_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     parts.append(node("p", "muted small num", cost))
     # What an imported run still needs is with the other program: it can be judged further, not run on.
     if record.origin is None:
-        parts.append(node("div", "actions", button(_fork_label(found, words), "fork", "button primary")))
+        parts.append(node("div", "actions", button(words("Continue from there"), "fork", "button primary")))
     return parts
-
-
-def _fork_label(found: WhatIf, words: Words) -> str:
-    """Describe the first step when a run continues from its record."""
-    if found.state == "generation":
-        return words("Generate the answer")
-    return words("Grade the missing ones" if found.gap in ("verdicts", "candidates") else "Continue from there")
 
 
 def ungraded_passages(found: WhatIf) -> tuple[Passage, ...]:
@@ -129,7 +122,7 @@ def _ungraded(found: WhatIf, words: Words) -> list[Node]:
     ]
     if len(passages) > _SHOWN:
         chips.append(node("span", "muted small", words("and {n} more", n=len(passages) - _SHOWN)))
-    return [node("div", "chips", node("span", "muted small", words("No verdict:")), *chips)]
+    return [node("div", "chips", node("span", "muted small", begun(words("not graded"))), *chips)]
 
 
 def stable_nodes(ranges: Mapping[Column, StableRange], words: Words) -> list[Node]:
@@ -139,7 +132,7 @@ def stable_nodes(ranges: Mapping[Column, StableRange], words: Words) -> list[Nod
         for name, item in ranges.items()
         if item.low < item.high
     ]
-    return [node("p", "muted small", words("Same outcome within")), node("ul", "ranges", *rows)] if rows else []
+    return [node("p", "muted small", words("Same outcome")), node("ul", "ranges", *rows)] if rows else []
 
 
 def _inside(name: Column, found: StableRange) -> tuple[float, float]:

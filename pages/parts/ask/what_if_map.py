@@ -8,16 +8,16 @@ from typing import Literal
 
 import streamlit as st
 
-from components.ask.what_if_text import range_text, value_text
+from components.ask.what_if_text import begun_small, range_text, value_text
 from components.common.i18n import Words
 from components.common.inline import component, script
 from components.common.markup import nothing
-from components.common.outcomes import end_text, round_text
+from components.common.outcomes import OUTCOMES, end_text, round_text
 from components.common.panel import want_settings
 from components.common.phrases import probability_text
 from components.labels import VARIED_SETTINGS
 from engine.engine import Engine
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.config import PARAMETERS, RunConfig, settings_of
 from engine.model.values import Origin, RunRecord
 from engine.replay import WhatIf
@@ -49,11 +49,11 @@ PAIRS: tuple[tuple[Column, Column], ...] = (
 """Across and up; with the other gate its number stands where the pass rate stands."""
 Look = Literal["answered", "late", "forced", "abstained", "failed", "unknown"]
 _LEGEND: Mapping[Look, tuple[str, str]] = {
-    "answered": ("✓", NC_("decision map", "answers at once")),
+    "answered": ("✓", OUTCOMES["answered"].label),
     "late": ("↻", N_("answers after rewrites")),
     "forced": ("!", N_("below the bar, not supported, unverified or refused by the grader")),
-    "abstained": ("–", N_("abstains")),
-    "failed": ("✗", N_("fails")),
+    "abstained": ("–", OUTCOMES["abstained"].label),
+    "failed": ("✗", OUTCOMES["failed"].label),
     "unknown": ("?", N_("unknown")),
 }
 """A sign beside the colour, for nothing is told by colour alone, and what both mean."""
@@ -87,7 +87,7 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
     asked = (record.id, record.last_seq, config)
     offer = st.empty()
     # A second of work, which no move of a slider should wait for.
-    if not (quick or is_cached("maps", asked) or offer.button(words("Draw the decision map"), key="draw_map")):
+    if not (quick or is_cached("maps", asked) or offer.button(words("Draw the map"), key="draw_map")):
         return
     offer.empty()
     offered = pairs if quick else dict([next(iter(pairs.items()))])
@@ -103,10 +103,7 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
         _too_little(engine, own, words)
         return
     view = map_view(maps[shown], config, own.config, words)
-    names = {
-        name: words("{across} × {up}", across=words(VARIED_SETTINGS[x]), up=words(VARIED_SETTINGS[y]))
-        for name, (x, y) in offered.items()
-    }
+    names = {name: f"{words(VARIED_SETTINGS[x])} × {words(VARIED_SETTINGS[y])}" for name, (x, y) in offered.items()}
     event = decision_map_card(view, names, shown, words, key="decision_map", file_name=f"decision-map-{record.id[:8]}")
     if event.axes is not None and event.axes != shown:
         st.session_state[_AXES] = event.axes
@@ -131,10 +128,10 @@ def _too_little(engine: Engine, record: RunRecord, words: Words) -> None:
     """Say that the record knows too little for a map, and offer what would change that."""
     st.markdown(words("Too few outcomes are known without calls to draw a map."))
     judged = {name for current in record.rounds for name in current.verdicts}
-    missing = sum(name not in judged for name in record.passages)
+    missing = not judged.issuperset(record.passages)
     can = may("editor") and record.origin is None and "grade_probe" in settings_of(record.workflow)
     if missing and can and not record.config.grade_probe:
-        label = words.count("Judge 1 more candidate", "Judge {n} more candidates", missing)
+        label = words("Judge all candidates")
         if st.button(label, key="judge_for_map", icon=":material/fact_check:"):
             judge_all(engine, record)
 
@@ -215,13 +212,13 @@ def look_of(cell: Cell) -> Look:
 def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
     """The cell in one line: ranges of both settings, how the run would end, and after what work."""
     if look_of(cell) == "unknown":
-        end = words("not known without calls")
+        end = words("unknown")
     else:
         parts = [end_text(cell.outcome, cell.rewrites or 0, words, cell.answer_note)]
         if cell.refused:
             parts.append(words("from passages that were refused"))
         if cell.state == "generation":
-            parts.append(words("the answer to be generated"))
+            parts.append(begun_small(words("Answer not generated yet"), words))
         end = words(", ").join(parts)
     return words(
         "{across} {x}, {up} {y}: {end}",
@@ -317,7 +314,7 @@ def decision_map_card(
             "shown": shown,
             "map": map_data(view, words),
             "words": {
-                "title": words("Decision map"),
+                "title": words("What-if map"),
                 "axes": words("Settings on the axes"),
                 "hint": words("A press on a cell moves the sliders there."),
                 "save": words("Save the map as SVG"),

@@ -80,7 +80,7 @@ def _cost_of_the_gate(record: RunRecord, words: Words) -> None:
     found = gate_cost(record)
     if found is None:
         return
-    use = button(words("Use it"), "use")
+    use = button(words(NC_("remedy", "Try it")), "use")
     if draw((box("warn", "!", node("p", "", gate_cost_text(found, words)), beside=(use,)),), words, key="waste"):
         want_settings({"gate": "min_relevant"})
         st.rerun()
@@ -133,8 +133,7 @@ def _offered(engine: Engine, record: RunRecord, found: Diagnosis, words: Words) 
     if found.figures.get("unjudged") or (
         found.labelled and found.failure == "dropped_by_similarity" and not found.grader
     ):
-        judge = words.count("Judge the candidate", "Judge all {n} candidates", len(record.passages))
-        offered.append((judge, "judge"))
+        offered.append((words("Judge all candidates"), "judge"))
     if found.failure == "nothing_retrieved" and not record.passages:
         offered.append((words("Add files"), "add"))
     if found.grader or found.by_words:

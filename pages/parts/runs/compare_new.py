@@ -104,7 +104,7 @@ def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="compare_run_line"):
         if st.button(words("Run and compare"), key="compare_run", type="primary", icon=":material/play_arrow:"):
             begin({"b": _asked_as(a, config)})
-        said = words("Changed: {names}", names=words(", ").join(names)) if names else ""
+        said = words("Changed: {changes}", changes=words(", ").join(names)) if names else ""
         st.caption(said or words("Nothing changed yet."), width="stretch")
 
 

@@ -81,7 +81,7 @@ def modes_view(engine: Engine, words: Words) -> None:
         asked=words("Question"),
         choice=("race_modes", words("Modes")),
         run=(":material/sports_score:", words("Run all")),
-        none_chosen=words("Choose at least one mode."),
+        none_chosen=words("Choose at least one."),
         nothing_yet=(":material/sports_score:", words("Ask a question: all of them answer it at once.")),
     )
     together_view(engine, words, view)
@@ -145,9 +145,6 @@ def _finding(race: ModeRace, words: Words) -> Node:
     said = [node("strong", "", finding_text(race, words))]
     if race.finding in ("cited", "found"):
         said.append(node("p", "", found_before_text(race, words)))
-    if race.unable and race.finding != "unable":
-        names = words(", ").join(mode_text(mode, words) for mode in race.unable)
-        said.append(node("p", "warn-ink", f"! {words('Without their graph: {modes}.', modes=names)}"))
     said.append(notes_on([lane.record for lane in race.lanes], words))
     return box(look, sign, *said)
 
@@ -205,7 +202,7 @@ def _now(lane: ModeLane, words: Words) -> Node | str:
     if record.active:
         return at_node(record, words)
     if lane.skipped:
-        return node("p", "small", chip("grey", words("no search")))
+        return node("p", "small", chip("grey", words("without a search")))
     if record.outcome in ("cancelled", "interrupted") and record.reason:
         return node("p", "muted small", reason_text(record.reason, words))
     return ""

@@ -63,7 +63,7 @@ def stage_bar(engine: Engine, words: Words, run_id: str) -> None:
     with st.container(key="stage_bar", horizontal=True, vertical_alignment="center"):
         # The run that Ask has open anyway comes back with the sliders as they were left.
         named = {} if st.session_state.get("run_shown") == run_id else {"run": run_id}
-        st.page_link("workbench.py", label=words("Back to Ask"), icon=":material/arrow_back:", query_params=named)
+        st.page_link("workbench.py", label=words("Open on Ask"), icon=":material/arrow_back:", query_params=named)
         choices = run_choices(engine, words, str(st.session_state.get("run_shown") or ""), (run_id,))
         st.session_state[_MENU] = run_id
         st.selectbox(

@@ -89,7 +89,7 @@ def _opened(engine: Engine, words: Words, view: RunColumns[_Kind]) -> list[RunRe
         try:
             found.append(engine.record(run_id))
         except WorkbenchError:
-            st.warning(words("A run of this link no longer exists."), icon=":material/search_off:")
+            st.warning(words("{run} is not here any more.", run=run_id), icon=":material/search_off:")
     return [record for record in found if view.takes(record)]
 
 
@@ -118,7 +118,7 @@ def _ask(engine: Engine, words: Words, view: RunColumns[_Kind], records: list[Ru
     if (
         active
         and may("editor")
-        and st.button(words("Stop all"), icon=":material/stop:", shortcut="Esc", key=f"{view.key}_stop")
+        and st.button(words("Stop"), icon=":material/stop:", shortcut="Esc", key=f"{view.key}_stop")
     ):
         for record in records:
             engine.cancel(record.id)

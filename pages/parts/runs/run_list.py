@@ -60,7 +60,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     if st.session_state.pop("runs_clear", False):
         for name in _FILTERS:
             st.session_state[name] = ""
-    outcomes = {"": words("Any outcome"), **{name: outcome_text(name, words) for name in get_args(Outcome)}}
+    outcomes = {"": words("All"), **{name: outcome_text(name, words) for name in get_args(Outcome)}}
     take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
     with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
         placeholder, label = words("Question, tag or run id"), words(NC_("memory", "Search"))
@@ -88,19 +88,19 @@ def narrowed(engine: Engine, words: Words) -> Filters:
 def _named(words: Words) -> str:
     """The name of the folded filters with the number of those that are set."""
     chosen = sum(bool(st.session_state.get(name)) for name in (*_FILTERS[2:], "batches"))
-    return words("Filters ({n})", n=chosen) if chosen else words("Filters")
+    return words("Filters") + (f" ({chosen})" if chosen else "")
 
 
 def _seldom(engine: Engine, counts: Mapping[str, int], words: Words) -> tuple[str, str, str, str, bool]:
     """Workflow, tag, collection and author, and whether runs of batches are shown."""
-    loops = {"": words("Any workflow"), **{name: workflow_text(name, words) for name in WORKFLOWS}}
-    tags = {name: words("{tag} ({n})", tag=name, n=count) for name, count in counts.items() if name != BATCH}
+    loops = {"": words("All"), **{name: workflow_text(name, words) for name in WORKFLOWS}}
+    tags = {name: f"{name} ({count})" for name, count in counts.items() if name != BATCH}
     loop = listed("loop", words("Workflow"), loops)
-    tag = listed("tag", words("Tag"), {"": words("Any tag"), **tags})
+    tag = listed("tag", words("Tag"), {"": words("All"), **tags})
     collection = st.selectbox(
         words("Collection"),
         ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
-        format_func=lambda name: collection_text(name, words) if name else words("Any collection"),
+        format_func=lambda name: collection_text(name, words) if name else words("All"),
         key=_COLLECTION,
     )
     author = author_choice(engine, words) if signing_in() else ""
@@ -112,7 +112,7 @@ def author_choice(engine: Engine, words: Words) -> str:
     """Whose runs are shown: everybody's, one's own, or those of a person who asked lately."""
     me = current_user().author
     lately = sorted({item.author for item in engine.runs(_AUTHORS_OF)} - {me, ""})
-    shown = {"": words("Anybody"), me: words("My own"), **{name: name for name in lately}}
+    shown = {"": words("All"), me: words("My own"), **{name: name for name in lately}}
     return listed("author", words("Author"), shown, width=165)
 
 
@@ -190,8 +190,7 @@ def act(
 ) -> None:
     """Show the number of runs, or what can be done with those selected."""
     if not selected:
-        newest = words("The newest {n} runs", n=len(shown)) if more else words.count("1 run", "{n} runs", len(shown))
-        st.caption(newest, width="content")
+        st.caption(words.count("1 run", "{n} runs", len(shown)) + (" …" if more else ""), width="content")
         return
     st.caption(words("{n} selected", n=len(selected)), width="content")
     single = len(selected) == 1
@@ -210,7 +209,7 @@ def act(
         key="runs_export",
     )
     if may("admin") and st.button(words("Delete"), icon=":material/delete:", key="runs_delete"):
-        st.dialog(words("Delete runs"))(confirm)(engine, words, tuple(selected))
+        st.dialog(words("Delete"))(confirm)(engine, words, tuple(selected))
 
 
 def tag_box(engine: Engine, words: Words, selected: Sequence[RunSummary]) -> None:
@@ -219,8 +218,8 @@ def tag_box(engine: Engine, words: Words, selected: Sequence[RunSummary]) -> Non
     name, box = words("Add a tag"), f"runs_tag_box_{generation}"
     with st.popover(name, icon=":material/sell:", key=box):
         with st.form("runs_tag_form", border=False, clear_on_submit=True):
-            tag = st.text_input(words("Tag"), placeholder=words("e.g. to review"), max_chars=LONGEST_TAG, key="new_tag")
-            pressed_add = st.form_submit_button(words("Add"), type="primary")
+            tag = st.text_input(words("Tag"), max_chars=LONGEST_TAG, key="new_tag")
+            pressed_add = st.form_submit_button(words("Add a tag"), type="primary")
         if pressed_add:
             st.session_state["runs_tags_added"] = generation + 1
             attempted([partial(engine.tag_run, item.id, str(tag)) for item in selected])
@@ -256,7 +255,7 @@ def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> N
     for item in selected[:_NAMED_IN_DIALOG]:
         st.text(f"• {item.question[:90]}")
     if len(selected) > _NAMED_IN_DIALOG:
-        st.caption(words(NC_("runs", "… and {n} more"), n=len(selected) - _NAMED_IN_DIALOG))
+        st.caption(words("and {n} more", n=len(selected) - _NAMED_IN_DIALOG))
     for tag, needed in (
         (
             PINNED,

@@ -54,7 +54,7 @@ _ENOUGH = {
     "others_answered": N_("Only {workflows} answered."),
     "only_it": N_("Only the four-node loop answered."),
     "nobody": N_("No workflow answered."),
-    "cut_short": N_("No workflow answered, and not every run ended."),
+    "cut_short": N_("Not every run ended, so they cannot be compared."),
     "no_baseline": N_("The four-node loop is not among them."),
     "alone": N_("Choose further workflows to compare with."),
 }
@@ -67,7 +67,7 @@ _draw = Drawer("side_by_side", "side_by_side.css", look="side")
 
 def loops_view(engine: Engine, words: Words) -> None:
     """Draw what is compared, which the address says, and the comparison."""
-    compared = choice("versus", words("What is compared"), {name: words(text) for name, text in _VIEWS.items()})
+    compared = choice("versus", words("View"), {name: words(text) for name, text in _VIEWS.items()})
     if not engine.ready:
         opening(engine, words)
     if compared == "modes":
@@ -93,7 +93,7 @@ def _workflows_view(engine: Engine, words: Words) -> None:
         asked=words("Question"),
         choice=("side_workflows", words("Workflows")),
         run=(":material/play_arrow:", words("Run all")),
-        none_chosen=words("Choose at least one workflow."),
+        none_chosen=words("Choose at least one."),
         nothing_yet=(":material/view_column:", words("Ask a question: all of them answer it at once.")),
     )
     together_view(engine, words, view)
