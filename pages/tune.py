@@ -36,7 +36,7 @@ from pages.parts.tune.tried import evaluated
 
 _BASELINES = {
     "gathered": N_("as run"),
-    "defaults": N_("defaults"),
+    "defaults": N_("Defaults"),
 }
 
 engine = get_engine()
@@ -148,7 +148,7 @@ def baseline(gathered: RunConfig, config: RunConfig) -> RunConfig:
 
 def _baseline_name(name: str) -> str:
     kind, _, saved = name.partition(":")
-    return words("saved: {name}", name=saved) if kind == "saved" else words(_BASELINES[kind])
+    return words("Saved: {name}", name=saved) if kind == "saved" else words(_BASELINES[kind])
 
 
 def notes_of(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: RunConfig) -> list[str]:

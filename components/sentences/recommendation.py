@@ -110,7 +110,7 @@ def figures(found: Recommendation, words: Words) -> str:
         ("seconds", found.seconds),
     )
     return " · ".join(
-        words("{name} {value}", name=words(MEASURES[measure].name), value=figure_text(measure, figure, words))
+        f"{words(MEASURES[measure].name)} {figure_text(measure, figure, words)}"
         for measure, figure in rows
         if figure.lower is not None
     )

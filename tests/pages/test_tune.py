@@ -327,7 +327,7 @@ def test_a_refused_question_has_the_figures_that_it_counts_with_and_labels_chang
     app.run()
     (row,) = app.dataframe[0].value.to_dict("records")
     assert next(iter(row)) == EN(NC_("answer", "Right")), "what a narrow screen shows of each"
-    assert (row[EN("F1")], row[EN("Claim recall")], row[EN(NC_("answer", "Answer"))]) == ("0.00", "–", EN("refused"))
+    assert (row[EN("F1")], row[EN("claim recall (judge)")], row[EN("Answer")]) == ("0.00", "–", EN("refused"))
     engine.evaluation.save_query_set(QuerySet("cup", (replace(asked, gold_answers=("France", "Les Bleus")),)))
     assert EN(told, n=1) in visible(tune(name="cup"))
 

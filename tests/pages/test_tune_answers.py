@@ -69,7 +69,7 @@ def test_a_judge_is_asked_for_and_its_figures_and_reasons_are_shown(engine: Engi
     assert words("{judge}: {done} of {total} answers judged", judge=MODEL, done=done.done, total=done.total) in visible(
         app
     )
-    assert words.count("1 answer to judge, one call each.", "{n} answers to judge, one call each.", 0) in visible(app)
+    assert words.count("1 call", "{n} calls", 0) in visible(app)
 
 
 def test_answers_that_settings_lack_are_gathered_for_the_questions_that_need_it_alone(engine: Engine) -> None:

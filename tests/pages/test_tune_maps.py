@@ -52,7 +52,7 @@ def test_a_cell_is_coloured_by_its_worse_end_and_hatched_where_too_much_is_unkno
     found = cells(heat)
     assert [cell["look"] for cell in found] == ["q4", "q3", "unknown", "unknown"]
     assert [cell["sign"] for cell in found] == ["", "╱", "?", "?"]
-    assert found[1]["tip"] == "Top-k 2, Max rewrites 0: 0.70–1.00 · known for 9 of 10"
+    assert found[1]["tip"] == "Top-k 2 · Max rewrites 0: 0.70–1.00 · known for 9 of 10"
     said = legend(heat, found)
     assert said == ["0.60–0.80", "0.80–1.00", "more than one in ten unknown", "some unknown, counted as the worst"]
 

@@ -15,7 +15,7 @@ from components.sentences.measured import value_text
 from engine.engine import Engine
 from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.judgements import pair_id
-from engine.evaluation.measures import Measure
+from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.values import AnswerJudgement, Batch, JudgingProgress
 from engine.messages import N_, NC_
 from engine.model.config import RoleModel
@@ -65,7 +65,7 @@ def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
             st.caption(words(_OWN_WORK))
         found = engine.batches.judging(batch.id, model)
         left = found.total - found.done
-        st.caption(words.count("1 answer to judge, one call each.", "{n} answers to judge, one call each.", left))
+        st.caption(words.count("1 call", "{n} calls", left))
         if st.button(
             words(NC_("answers", "Judge")), type="primary", disabled=not (model and left), key="tune_judge_go"
         ):
@@ -200,9 +200,9 @@ def answers_table(rows: Sequence[AnswerRow], words: Words, *, key: str) -> int |
             words("Question"): row.question,
             words(NC_("answer", "Judged by")): words(BASIS_NAMES[row.basis]),
             words("F1"): value_text("f1", row.f1),
-            words("Claim recall"): value_text("claim_recall", row.claim_recall),
-            words("Faithfulness"): value_text("faithfulness", row.faithfulness),
-            words(NC_("answer", "Answer")): row.answer or words("refused"),
+            words(MEASURES["claim_recall"].name): value_text("claim_recall", row.claim_recall),
+            words(MEASURES["faithfulness"].name): value_text("faithfulness", row.faithfulness),
+            words("Answer"): row.answer or words("refused"),
         }
         for row in rows
     ]

@@ -31,9 +31,9 @@ SHOWN: Mapping[Effect, tuple[str, str, str]] = {
 """The effects of the questions that are listed, with sign and look."""
 WHY: dict[Unknown, str] = {
     "": "",
-    "not_generated": N_("never generated"),
+    "not_generated": N_("Answer not generated yet"),
     "unlabelled": N_("no label"),
-    "failed": N_("run failed"),
+    "failed": N_("failed"),
 }
 Link = Callable[[RunId], str]
 _PAGE = 15
@@ -91,7 +91,7 @@ def heading(found: Correction, words: Words) -> str:
         n=len(found.rows),
     )
     unknown = found.count("unknown")
-    return words("{said} · {n} unknown", said=said, n=unknown) if unknown else said
+    return f"{said} · {words('{n} unknown', n=unknown)}" if unknown else said
 
 
 def cost_texts(found: Correction, words: Words) -> list[str]:

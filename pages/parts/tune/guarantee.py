@@ -91,7 +91,6 @@ def panel(
         want_settings(made.settings[pick])
         st.rerun()
     missing_answers(engine, shown, gathering, config, words)
-    st.caption(words("Tested from the strictest setting to the laxest until one fails; only recorded answers count."))
     _estimate(shown, confidence, words)
     _similarity(shown, words)
     if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
@@ -239,7 +238,7 @@ def view(
     )
     parts = [
         head,
-        node("p", "query", " · ".join(changed) or words("The settings under test.")),
+        node("p", "query", " · ".join(changed) or words("Settings under test")),
         node("p", "", f"{_seen(found, pick, words)} {p_text(found.p[pick])}"),
         node("p", "muted", count),
     ]
@@ -318,7 +317,7 @@ def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]
     """Show what the tried settings lack; empty if they were not tried."""
     if place is None:
         return [node("p", "muted", words("The sliders stand between the settings tried."))]
-    said = [words("Settings under test:"), _seen(found, place, words)]
+    said = [words("{name}: {text}", name=words("Settings under test"), text=_seen(found, place, words))]
     if unrecorded := int(found.unrecorded[place]):
         missing = words.count(
             "1 answer is not recorded under them.",

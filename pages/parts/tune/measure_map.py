@@ -39,7 +39,7 @@ def tab(shown: Shown, config: RunConfig, words: Words) -> None:
     x = _axis(across, "x", "max_rewrites", words)
     y = _axis(up, "y", "min_confidence", words)
     measure = over.selectbox(
-        words("Shown"),
+        words("Measure"),
         _MEASURES,
         format_func=lambda name: words(MEASURES[name].name),
         key="tune_map_measure",

@@ -19,7 +19,7 @@ from engine.engine import Engine
 from engine.evaluation.figures import Evaluation
 from engine.evaluation.question_changes import ChangeVerdict, QuestionChange, QuestionChanges, Side, changes_between
 from engine.evaluation.question_results import Lost, QuestionResult, Result, question_results
-from engine.messages import N_, NC_, NN_
+from engine.messages import N_
 from engine.model.values import RunId
 from pages.parts.tune.answers import answers_panel
 from pages.parts.tune.evidence import Gathering, Shown
@@ -28,7 +28,7 @@ from pages.parts.tune.tiles import AFTER, BEFORE
 
 RESULTS: Mapping[Result, tuple[str, str, str]] = {
     "wrong": (N_("wrong"), "✗", "warn"),
-    "refused": (NC_("question", "refused"), "–", "grey"),
+    "refused": (N_("refused"), "–", "grey"),
     "unknown": (N_("unknown"), "?", "plain"),
     "unlabelled": (N_("no label"), "·", "plain"),
     "right": (N_("right"), "✓", "pass"),
@@ -44,8 +44,8 @@ LOST: Mapping[Lost, str] = {
     "": N_("differs from the gold answer"),
 }
 _REASON = {
-    "fewer_calls": NN_("1 step fewer", "{n} steps fewer"),
-    "more_calls": NN_("1 step more", "{n} steps more"),
+    "fewer_calls": N_("{parts} fewer"),
+    "more_calls": N_("{parts} more"),
 }
 _CHANGES = {
     "gained_expected": N_("gains the right passage"),
@@ -97,7 +97,6 @@ def view(rows: Sequence[Row], changes: QuestionChanges, words: Words, *, key: st
         only = bool(changes.shown) and st.toggle(words("Only changes"), key=f"{key}_only", persist_state="session")
         download(
             "CSV", lambda: changes_csv(rows, words), "questions.csv", key=f"{key}_csv", type="tertiary",
-            help=words("All questions, with the baseline beside"),
         )  # fmt: skip
     wanted = [row for row in rows if row[1].verdict != "same"] if only else rows
     heads = ("", words("Question"), words("Outcome"), words("Change"), "")
@@ -144,7 +143,8 @@ def side_text(side: Side, words: Words) -> str:
 def change_text(change: QuestionChange, words: Words) -> str:
     """What changes against the baseline; empty where nothing does."""
     if change.reason in ("fewer_calls", "more_calls"):
-        return words.count(*_REASON[change.reason], abs(change.steps_change or 0))
+        steps = words.count("1 step", "{n} steps", abs(change.steps_change or 0))
+        return words(_REASON[change.reason], parts=steps)
     return words(_CHANGES[change.reason]) if change.verdict != "same" else ""
 
 

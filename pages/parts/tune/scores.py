@@ -66,7 +66,8 @@ def view(
         judge_passages(words, key=f"{key}_judge")
     if said:
         st.caption(words.joined(said))
-    with st.expander(words("Outcomes and pass rates"), key=f"{key}_bars", on_change="rerun") as bars:
+    label = f"{words('Outcomes')} · {words('Pass rate, last round')}"
+    with st.expander(label, key=f"{key}_bars", on_change="rerun") as bars:
         if bars.open:
             outcome_bars(evaluation, words, key=f"{key}_outcomes")
             pass_rate_bars(evaluation, words, key=f"{key}_rates")
@@ -134,7 +135,7 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         order=number("order"),
         tooltip=[text("outcome", words("Outcomes")), number("count", words("questions"))],
     )
-    draw_chart(bars, key=key, title=words("How the questions end"), height=220)
+    draw_chart(bars, key=key, title=words("Outcomes"), height=220)
 
 
 def outcome_rows(evaluation: Evaluation, words: Words) -> list[dict[str, str | int]]:
@@ -173,7 +174,7 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
             {"side": words(name), "rate": rate, "count": int(count)} for rate, count in zip(rates, counts, strict=True)
         ]
         if unknown := evaluation.figure("pass_rate", side).unknown_n:
-            rows.append({"side": words(name), "rate": words("not known"), "count": unknown})
+            rows.append({"side": words(name), "rate": words("unknown"), "count": unknown})
     bars = layer(
         rows,
         _BAR,
@@ -187,8 +188,8 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         color=text("side", sort=None, scale={"range": [GREY, ACCENT]}, legend=LEGEND_BELOW),
         tooltip=[text("rate", words("pass rate")), number("count", words("questions"))],
     )
-    draw_chart(bars, key=key, title=words("Pass rates of the last round"), height=330)
+    draw_chart(bars, key=key, title=words("Pass rate, last round"), height=330)
 
 
 def outcome_label(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
-    return words("not known") if outcome is None else outcome_text(outcome, words, note)
+    return words("unknown") if outcome is None else outcome_text(outcome, words, note)

@@ -52,7 +52,7 @@ def cells_of(
             found = face(int(heat.settings[row, column]), heat.figures.at((row, column)))
             if found is None or not heat.possible[row, column]:
                 continue
-            where = words("{x_name} {x}, {y_name} {y}", x_name=x_name, x=_text(x), y_name=y_name, y=_text(y))
+            where = f"{x_name} {_text(x)} · {y_name} {_text(y)}"
             cells.append(
                 {
                     "columns": [column, column],

@@ -90,7 +90,7 @@ def _value(measure: Measure, found: Figure, words: Words) -> str:
     if MEASURES[measure].kind == "cost":
         return words("{n} steps", n=figure_text(measure, found, words))
     ends = dict.fromkeys(round((end or 0.0) * found.n) for end in (found.lower, found.upper))
-    value = words("{count} of {n}", count="–".join(map(str, ends)), n=found.n)
+    value = words("{done} of {total}", done="–".join(map(str, ends)), total=found.n)
     return f"{value} · {words('{n} unknown', n=found.unknown_n)}" if found.unknown_n else value
 
 
@@ -132,7 +132,7 @@ def _known(evaluation: Evaluation, words: Words) -> Tile:
     note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("sliders call no model")
     few = known < MOSTLY * total
     told = words("Questions whose outcome under these settings follows from the recorded runs.")
-    return Tile(words("Known"), words("{count} of {n}", count=known, n=total), note, help=told, alarm=few)
+    return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=told, alarm=few)
 
 
 def _at_the_end(evaluation: Evaluation, measure: Measure, so_far: Drawn, words: Words) -> str:

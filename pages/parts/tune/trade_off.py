@@ -25,7 +25,7 @@ from pages.parts.tune.tried import AIM, AXES, COSTS, SWEPT, Tried, recommended, 
 from pages.parts.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec, layer, number, text
 
 _FRONT = {
-    "current": N_("Current"),
+    "current": N_("Settings under test"),
     "recommended": N_("recommended"),
     "front": N_("Best for the cost"),
     "others": N_("other settings"),
@@ -201,7 +201,7 @@ def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, 
         # As on the map: what is based on few questions is pale.
         opacity=number("opacity", scale=None, legend=None),
         tooltip=[
-            text("text", words("Settings under test")),
+            text("text", words("Settings")),
             text("quality_text", words(MEASURES["quality"].name)),
             text("cost_text", words(MEASURES[cost].name)),
             text("known_text", words("Evidence")),
