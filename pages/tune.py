@@ -172,7 +172,7 @@ def all_unknown(config: RunConfig, gathering: Gathering) -> None:
     with st.container(border=True, key="tune_all_unknown"):
         listed = words(", ").join(setting_name(name, words) for name in names)
         why = words("The recorded runs say nothing of these settings; run again with them, or go back.")
-        st.caption(words("{text} Changed: {names}", text=why, names=listed) if names else why)
+        st.caption(words.joined([why, words("Changed: {names}", names=listed)]) if names else why)
         if st.button(words("Back to baseline"), icon=":material/undo:", key="tune_unknown_back"):
             want_settings(replace(gathered, grade_probe=config.grade_probe))
             st.rerun()

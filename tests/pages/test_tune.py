@@ -219,7 +219,7 @@ def test_an_open_run_becomes_a_case_with_its_cited_passages(engine: Engine) -> N
     app.switch_page("tune.py").run()
     unfolded(app, "tune_more_0")
     setting(app, "tune_add_to").set_value("from runs").run()
-    button(app, lambda label: label == EN(NC_("tuning", "Add"))).click().run()
+    button(app, lambda label: label == EN("Add")).click().run()
     assert not app.exception, app.exception
     (case,) = engine.evaluation.query_set("from runs").cases
     assert {item.value for item in case.expected} == cited

@@ -49,5 +49,5 @@ def job_line(jobs: Sequence[JobStatus], words: Words) -> str:
             left=span_text(first.remaining_s),
         )
     else:
-        text = words("{name} · {state}", name=name, state=words(JOB_STATES[first.state]))
+        text = f"{name} · {words(JOB_STATES[first.state])}"
     return text + (words.count(" · 1 more job", " · {n} more jobs", len(going) - 1) if len(going) > 1 else "")

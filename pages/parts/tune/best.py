@@ -131,7 +131,7 @@ def _leaving(found: Recommendation, config: RunConfig, words: Words) -> RunConfi
     """The settings that are saved, copied and exported: those on the card, or those of the sliders."""
     if found.choice == "too_poor" or found.config == config:
         return config
-    names = {"card": words("recommended") if found.better else words("as above"), "sliders": words("the sliders")}
+    names = {"card": words("Recommended") if found.better else words("as above"), "sliders": words("the sliders")}
     chosen = pick(words("Settings"), names, key="tune_leaving_choice", width="content")
     return config if chosen == "sliders" else found.config
 

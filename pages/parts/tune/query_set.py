@@ -159,7 +159,7 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
         accept_new_options=True,
         key="tune_add_to",
     )
-    if st.button(words(NC_("tuning", "Add")), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
+    if st.button(words("Add"), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
         try:
             engine.evaluation.add_case(str(name), case, record.collection)
         except WorkbenchError as error:

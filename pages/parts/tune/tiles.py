@@ -129,7 +129,7 @@ def _known(evaluation: Evaluation, words: Words) -> Tile:
         (N_("{n} answers not generated yet"), unread),
         (N_("{n} failed"), len(evaluation.failed)),
     )
-    note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("sliders call no model")
+    note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("Costs no model call.")
     few = known < MOSTLY * total
     told = words("Questions whose outcome under these settings follows from the recorded runs.")
     return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=told, alarm=few)

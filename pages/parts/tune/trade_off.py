@@ -26,7 +26,7 @@ from pages.parts.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec,
 
 _FRONT = {
     "current": N_("Settings under test"),
-    "recommended": N_("recommended"),
+    "recommended": N_("Recommended"),
     "front": N_("Best for the cost"),
     "others": N_("other settings"),
 }
