@@ -10,7 +10,7 @@ from engine.model.config import every_setting
 
 _OTHERS = {
     "workflow": (N_("Workflow"), ""),
-    "collection": (N_("Collection"), N_("What is searched. Add your own files on the Knowledge page.")),
+    "collection": (N_("Collection"), ""),
     "models": (N_("Models"), ""),
     "num_ctx": (
         N_("Context, tokens (num_ctx)"),
@@ -42,25 +42,25 @@ VERDICTS = {
     "not_distinguishable": N_("not distinguishable"),
 }
 JOB_KINDS = {
-    "graph": N_("Knowledge graph of {name}"),
-    "ingest": N_("Files into {name}"),
-    "reembed": N_("Re-embedding into {name}"),
-    "add_full_text": N_("Full text for {name}"),
-    "index": N_("Index of {name}"),
-    "pull": N_("Download of {name}"),
-    "draft": N_("Questions from {name}"),
-    "batch": N_("Batch of {name}"),
+    "graph": N_("Knowledge graph"),
+    "ingest": N_("Files"),
+    "reembed": N_("Re-embed"),
+    "add_full_text": N_("Add full text"),
+    "index": N_("Index"),
+    "pull": N_("Download"),
+    "draft": N_("Draft questions"),
+    "batch": N_("batch"),
 }
 
 JOB_STATES = {
     "extracting": N_("reading"),
     "summarising": N_("finding communities"),
-    "indexing": N_("building the index"),
-    "measuring": N_("measuring what it finds"),
-    "downloading": N_("downloading"),
+    "indexing": N_("indexing"),
+    "measuring": N_("measuring"),
+    "downloading": N_("running"),
     "running": N_("running"),
     "waiting": N_("waiting"),
-    "reading": NC_("knowledge", "reading"),
+    "reading": N_("reading"),
     "embedding": N_("embedding"),
     "writing": N_("writing"),
     "done": N_("done"),
@@ -69,7 +69,8 @@ JOB_STATES = {
     "interrupted": N_("interrupted"),
 }
 
-INTERRUPTED = N_("The workbench ended during this job. What was done is kept; Resume continues from there.")
+KEPT = N_("What was done is kept; Resume continues from there.")
+"""What a job that was stopped or interrupted leaves."""
 
 COLLECTION_ACTIONS = {
     "rename": N_("Rename"),
@@ -78,8 +79,8 @@ COLLECTION_ACTIONS = {
     "reembed": N_("Re-embed"),
     "full_text": N_("Add full text"),
     "prefix": N_("Query prefix"),
-    "limit": N_("Limit"),
-    "drop": N_("Delete collection"),
+    "limit": N_("Groups"),
+    "drop": N_("Delete"),
 }
 
 NAME_RULE = N_("Letters, digits and underscores, beginning with a letter.")
@@ -158,7 +159,7 @@ SPAN_NAMES = {
     "visit": N_("step"),
     "rewrite": N_("rewrite"),
     "chat": N_("model call"),
-    "built_in": N_("built-in step"),
+    "built_in": N_("built-in"),
     "cached": N_("from cache"),
     "fault": N_("error"),
 }
@@ -168,9 +169,7 @@ WEB_PASSAGE = N_(
 )
 """What a passage of the web is."""
 
-NOTHING_FOUND = N_(
-    "The search found nothing: the collection holds no passages. Add sources to it, or choose another one."
-)
+NOTHING_FOUND = N_("Nothing found.")
 
 
 def name_of(name: str) -> str:

@@ -86,7 +86,7 @@ function rebuild(view) {
   view.byId = new Map(view.dots.map((dot) => [dot.id, dot]));
   view.cursor = null;
   view.moved = false;
-  const label = (data.overview ? words["picture.overview"] : words.picture).replace("{n}", data.dots.length).replace("{m}", data.lines.length);
+  const label = `${words.picture}: ${data.overview ? words["list.communities"] : words["list.entities"]} ${data.dots.length}, ${words.relations} ${data.lines.length}`;
   view.canvas = svg("svg", { class: "canvas", tabindex: "0", role: "application", "aria-label": `${label} ${words.keys}` });
   view.tip = el("div", { class: "tip", hidden: "", "aria-hidden": "true" });
   view.voice = el("span", { class: "hidden", role: "status" });

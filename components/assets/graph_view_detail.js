@@ -15,8 +15,8 @@ function detailOf(view) {
 function restDetail(view, { words }) {
   const central = view.dots.slice(0, 6).map((dot) => entry(view, dot));
   return [
-    el("p", { class: "muted" }, [view.data.overview ? words["hint.overview"] : words.hint]),
-    el("h5", {}, [view.data.overview ? words.largest : words.central]),
+    el("p", { class: "muted" }, [words.hint]),
+    el("h5", {}, [words.central]),
     el("div", { class: "entries" }, central),
     el("p", { class: "muted small keys" }, [words.keys]),
   ];
@@ -34,7 +34,7 @@ function dotDetail(view, dot) {
     head(view, [sign(overview ? 0 : dot.kind, `c${dot[view.colour]}`), dot.name]),
     el("p", { class: "muted small" }, [dot.facts.join(" · ")]),
   ];
-  if (dot.aliases.length) made.push(el("p", { class: "small" }, [el("span", { class: "muted" }, [`${words.aliases} `]), dot.aliases.join(" · ")]));
+  if (dot.aliases.length) made.push(el("p", { class: "small" }, [el("span", { class: "muted" }, [`${words.aliases}: `]), dot.aliases.join(" · ")]));
   if (dot.told) made.push(el("p", { class: "told" }, [dot.told]));
   if (dot.members.length) made.push(el("h5", {}, [words.include]), el("p", { class: "small" }, [dot.members.join(" · ")]));
   if (around) {

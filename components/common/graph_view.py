@@ -186,7 +186,7 @@ def _legend(names: Sequence[str]) -> _Legend:
 def _named(legend: _Legend, words: Words) -> list[tuple[str, int, int]]:
     own = [(name, place, count) for name, (place, count) in legend.items() if place < _KINDS]
     rest = [count for place, count in legend.values() if place == _KINDS]
-    return [*own, (words("others, {n} types", n=len(rest)), _KINDS, sum(rest))] if rest else own
+    return [*own, (words("… and {n} more", n=len(rest)), _KINDS, sum(rest))] if rest else own
 
 
 def _dot(dot: Dot, place: tuple[float, float], kinds: _Legend, groups: _Legend, words: Words) -> dict[str, Any]:
@@ -248,13 +248,10 @@ def _places(dots: tuple[Dot, ...], lines: tuple[Line, ...]) -> dict[str, tuple[f
 
 
 _PHRASES = {
-    "picture": N_("A knowledge graph of {n} entities and {m} relationships."),
-    "picture.overview": N_("{n} communities, joined at {m} places."),
+    "picture": N_("Knowledge graph"),
     "keys": N_("Drag to move, Ctrl + wheel to zoom. Keys: arrows, Enter, + and −, 0 shows all."),
     "hint": N_("Choose one to see its passages."),
-    "hint.overview": N_("Choose one to see its passages."),
     "central": N_("Most important"),
-    "largest": N_("Largest"),
     "close": N_("Close"),
     "self": N_("this one"),
     "find": NC_("knowledge", "Search"),
@@ -266,10 +263,10 @@ _PHRASES = {
     "in": N_("Zoom in"),
     "out": N_("Zoom out"),
     "fit": N_("Show all"),
-    "save": N_("Save as SVG"),
+    "save": N_("Download"),
     "relations": NC_("graph", "Relationships"),
     "more.relations": N_("… and {n} more"),
-    "aliases": N_("also:"),
+    "aliases": N_("Aliases"),
     "include": N_("Most important"),
     "around": N_("Show its surroundings"),
     "whole": N_("Show its surroundings"),
@@ -278,11 +275,11 @@ _PHRASES = {
     "passages": N_("Passages"),
     "passages.wait": N_("Checking …"),
     "passages.more": N_("… and {n} more"),
-    "unread": N_("Not readable here."),
+    "unread": N_("unreadable"),
     "list": N_("As a list"),
     "list.entities": N_("Entities"),
     "list.communities": NC_("graph", "Communities"),
-    "look.centre": N_("the one asked for"),
+    "look.centre": N_("this one"),
     "look.asked": N_("named in the question"),
     "look.linked": N_("reached through a passage"),
     "look.near": N_("reached along relationships"),

@@ -252,7 +252,7 @@ def test_files_are_previewed_put_in_read_asked_and_deleted_again(open_tab: OpenT
     tab = open_tab()
     page = tab.open("/knowledge?view=add&lang=en")
     # Chosen, for another test may have left a collection that would be proposed.
-    page.get_by_role("combobox", name=re.compile("Into collection")).click()
+    page.get_by_role("combobox", name=re.compile("Collection")).click()
     page.get_by_role("option", name=re.compile("New collection")).click()
     tab.settle()
     name = page.get_by_role("textbox", name="Name", exact=True)

@@ -98,7 +98,7 @@ def test_more_types_than_can_be_told_apart_share_one_sign() -> None:
     picture = entity_picture([entity(f"e{place}", kind) for place, kind in enumerate(kinds)], ())
     legend = graph_data(picture, EN)["kinds"]
     assert len(legend) == 8
-    assert legend[-1] == [7, "others, 5 types", 5]
+    assert legend[-1] == [7, "… and 5 more", 5]
 
 
 def test_an_empty_graph_is_an_empty_picture() -> None:

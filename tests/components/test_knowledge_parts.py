@@ -13,6 +13,7 @@ from components.common.embedding_facts import family, has_own_prefixes, model_fa
 from components.common.i18n import Words, words_for
 from components.common.markup import Node
 from components.common.terms import query_terms
+from components.labels import KEPT
 from engine.library.values import (
     ChunkOptions,
     FoundPassage,
@@ -158,10 +159,10 @@ def said(item: JobStatus, words: Words = EN) -> str:
 def test_a_graph_that_is_being_built_shows_what_it_found_and_stays_when_it_is_stopped() -> None:
     """GH-03: progress, rate and resuming are those of every job."""
     graph = job(kind="graph", state="extracting", entities=12, relationships=30, extractor="builtin")
-    assert EN("Knowledge graph of {name}", name="notes") in said(graph)
+    assert "Knowledge graph · notes" in said(graph)
     assert "Entities 12 · Relationships 30" in said(graph)
     assert "Communities 4/9" in said(replace(graph, state="summarising", files=9, files_done=4))
-    assert EN("What is complete is in. Resume continues from there.") in said(replace(graph, state="stopped"))
+    assert EN(KEPT) in said(replace(graph, state="stopped"))
     assert "2 unreadable replies" in said(replace(graph, state="done", done=120, unreadable=2, communities=5))
 
 

@@ -48,7 +48,7 @@ def test_what_became_of_passages_differs_by_symbol_and_by_colour(dark: bool) -> 
 def test_the_largest_sources_have_looks_of_their_own_and_the_others_share_one() -> None:
     points = [point(place, f"s{source:02d}.md") for source in range(12) for place in range(20 - source)]
     figure = map_figure(drawn(*points), None, EN)
-    assert [trace.name for trace in figure.data] == ["Other sources (4)", *(f"s{source:02d}.md" for source in range(8))]
+    assert [trace.name for trace in figure.data] == ["… and 4 more", *(f"s{source:02d}.md" for source in range(8))]
     own = figure.data[1:]
     assert len({trace.marker.symbol for trace in own}) == len({trace.marker.color for trace in own}) == 8
     assert sum(len(trace.x) for trace in figure.data) == len(points)

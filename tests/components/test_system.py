@@ -52,7 +52,7 @@ def test_every_part_has_a_title_and_its_facts_in_words(part: PartName, language:
 
 def test_numbers_of_a_part_are_put_in_words() -> None:
     facts = part_facts(PartHealth("knowledge", "ok", DETAILS["knowledge"]), EN)
-    assert facts[0] == "Milvus server 2.5"
+    assert facts[0] == "Milvus 2.5"
     assert {"Collections 1", "Sources 40", "Read in part 3", "Passages 12,000"} <= set(facts)
     assert not any("No reading record" in fact for fact in facts)
     assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["0"]
@@ -137,13 +137,13 @@ def test_a_way_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("key_set", "address", "said"),
     [
-        (True, "", "✓ set"),
-        (True, "http://127.0.0.1:1234/v1", "✓ set"),
+        (True, "", "✓"),
+        (True, "http://127.0.0.1:1234/v1", "✓"),
         (False, "http://127.0.0.1:1234/v1", "no key needed"),
-        (False, "", "not set"),
+        (False, "", "not set up"),
     ],
 )
 def test_a_key_is_set_only_where_there_is_one(key_set: bool, address: str, said: str) -> None:
     item = Provider("openai", "langchain-openai", True, key_set or bool(address), "OPENAI_API_KEY", address, key_set)
     shown = str(provider_row(item, EN)[2])
-    assert [mark for mark in ("✓ set", "no key needed", "not set") if f"'{mark}'" in shown] == [said]
+    assert [mark for mark in ("✓", "no key needed", "not set up") if f"'{mark}'" in shown] == [said]

@@ -56,17 +56,13 @@ def test_the_command_prints_what_the_app_lists(
 
 
 def test_a_line_says_how_far_it_is_or_what_ended_it_and_what_can_be_done() -> None:
-    assert (
-        texts(PULL) == "Download of qwen3:8b downloading 40 B of 100 B 10 B/s 6.0 s left 2026-01-01 10:00 UTC Ada Stop"
-    )
+    assert texts(PULL) == "Download · qwen3:8b running 40 B of 100 B 10 B/s 6.0 s left 2026-01-01 10:00 UTC Ada Stop"
     fault = Fault("WB301", "There is no file.", "Correct the path.")
     assert "There is no file." in texts(
         Job("b", "draft", "docs", "failed", 0, 0, 0.0, None, PULL.started_at, "", fault)
     )
     cut = texts(Job("c", "batch", "set", "interrupted", 1, 2, 0.0, None, PULL.started_at, ""))
-    assert cut.startswith("Batch of set interrupted The workbench ended during this job.") and cut.endswith(
-        "UTC Resume"
-    )
+    assert cut.startswith("batch · set interrupted What was done is kept") and cut.endswith("UTC Resume")
 
 
 def test_every_kind_and_state_has_a_label() -> None:

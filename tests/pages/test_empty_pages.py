@@ -51,7 +51,7 @@ def test_words_that_no_passage_has_are_searched_by_meaning(engine: Engine) -> No
     app.text_input(key="kb_query").set_value("qqqq zzzz").run()
     app.session_state["kb_method"] = "full_text"
     app.run()
-    assert EN("No passage has these words.") in visible(app)
+    assert EN("Nothing found.") in visible(app)
     press(app, "kb_by_meaning")
     assert app.session_state["kb_method"] == "vector"
 
@@ -69,7 +69,7 @@ def test_a_collection_that_notes_nothing_says_how_to_begin(engine: Engine, empti
     engine.weak_points.switch(emptied, on=False)
     app = opened("memory")
     setting(app, "history_collection").set_value(emptied).run()
-    assert EN("No weak points noted.") in visible(app)
+    assert EN("Nothing yet.") in visible(app)
     press(app, "history_begin")
     assert engine.weak_points.is_on(emptied)
     assert not any(item.key == "history_begin" for item in app.button)

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.labels import BUILTIN_EXTRACTOR, INTERRUPTED, NAME_RULE
+from components.labels import BUILTIN_EXTRACTOR, KEPT, NAME_RULE
 from engine.engine import Engine
 from engine.errors import StoreError
 from engine.knowledge.ingest import IngestItem
@@ -76,7 +76,7 @@ def ingested(app: AppTest, engine: Engine, collection: str, *files: tuple[str, b
 def test_the_page_begins_with_what_is_here_and_offers_files_of_ones_own(engine: Engine, language: UiLanguage) -> None:
     words = words_for(language)
     app = opened("knowledge", language)
-    assert words("built-in samples") in inline(app)
+    assert words("built-in") in inline(app)
     press(app, "kb_add_to")
     into = app.selectbox(key="kb_into")
     assert into.options[-1] == words("＋ New collection")
@@ -112,7 +112,7 @@ def test_a_duplicate_and_an_unreadable_file_are_named_and_the_good_one_goes_in(e
     files = ("copy.md", CATS), ("broken.txt", b"\x00\xff\xfe\x00\x00"), ("dogs.md", b"# Dogs\n\nBark.")
     done = ingested(app, engine, "mixed", *files)
     shown = inline(app)
-    assert EN("same as {same}, skipped", same="cats.md") in shown
+    assert f"{EN('already there')}: cats.md" in shown
     assert "broken.txt" in shown
     assert "dogs.md" in shown
     assert [name for name, _ in done.failed] == ["broken.txt"]
@@ -222,7 +222,7 @@ def test_a_preview_shows_totals_states_and_the_overlap_of_chunks(jobs: FakeInges
     previewed(app)
     shown = inline(app)
     assert EN("unusable") in shown and "30 s" not in shown
-    assert EN("same as {same}, skipped", same="there.md") in shown and EN("changed") in shown
+    assert f"{EN('already there')}: there.md" in shown and EN("changed") in shown
     assert UNREADABLE.fact in shown
     assert EN("also ends passage {n}", n=1) in shown and '"They purr."' in shown
     assert jobs.started == []
@@ -237,7 +237,7 @@ def test_moving_a_slider_cuts_again_and_says_which_values_go_together(jobs: Fake
     assert draft.future is not None
     draft.future.exception(_PATIENCE_S)
     assert jobs.previews[-1][1] == ChunkOptions(400, 400, 60)
-    assert EN("Used: maximum {most}, overlap {overlap}.", most=400, overlap=60) in visible(app)
+    assert "Maximum, tokens 400 · Overlap, tokens 60" in visible(app)
     press(app, "kb_cut_reset")
     assert app.slider(key="kb_cut_target_tokens").value == 200
 
@@ -306,13 +306,13 @@ def test_jobs_have_rate_and_time_left_and_stop_stops(jobs: FakeIngestions) -> No
     press_card(app, "j1", "stop")
     assert jobs.pressed == [("stop", "j1")]
     app.run()
-    assert EN("What is complete is in. Resume continues from there.") in inline(app)
+    assert EN(KEPT) in inline(app)
 
 
 def test_an_interrupted_job_can_be_resumed_or_discarded(jobs: FakeIngestions) -> None:
     jobs.listed = [job(state="interrupted"), job(id="j2", state="failed", fault=UNREADABLE)]
     app = opened("knowledge", view="add")
-    assert EN(INTERRUPTED) in inline(app)
+    assert EN(KEPT) in inline(app)
     assert UNREADABLE.fact in inline(app)
     press_card(app, "j1", "resume")
     press_card(app, "j2", "discard")
@@ -333,7 +333,7 @@ def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
     jobs.listed = [job(), job(id="j2", state="interrupted")]
     app = opened("knowledge", view="collections")
     told = visible(app)
-    assert "running 1" in told and "to resume 1" in told
+    assert "running 1" in told and "unfinished 1" in told
     press(app, "kb_jobs_open")
     assert app.session_state["knowledge_view"] == "add"
     assert given(app, "view") == "add"
@@ -342,7 +342,7 @@ def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
 def test_finished_jobs_beyond_the_newest_are_folded_away(jobs: FakeIngestions) -> None:
     jobs.listed = [job(id=f"j{n}", state="done", passages=3, added=("a.md",)) for n in range(6)]
     app = opened("knowledge", view="add")
-    assert EN("Earlier jobs ({n})", n=3) in [item.label for item in app.expander]
+    assert "done (3)" in [item.label for item in app.expander]
 
 
 def test_a_fault_at_the_start_keeps_the_files(jobs: FakeIngestions) -> None:

@@ -97,7 +97,7 @@ def keys(app: AppTest) -> set[str]:
 def test_the_samples_have_their_facts_and_cannot_be_deleted(engine: Engine) -> None:
     app = looking_at("samples", "zh")
     shown = inline(app)
-    assert "252" in shown and ZH("built-in samples") in shown and ZH("Built in · multilingual E5 small") in shown
+    assert "252" in shown and ZH("built-in") in shown and ZH("Built in · multilingual E5 small") in shown
     assert "kb_do_drop" not in keys(app) and "kb_do_rename" not in keys(app)
     assert "kb_ask" in keys(app)
 

@@ -61,7 +61,7 @@ def test_a_name_that_is_not_quite_one_is_answered_with_those_like_it(engine: Eng
     assert given(app, "entity") == "Insulin"
     assert '"look": "centre"' in inline(app)
     app.text_input(key="entity").set_value("<b>nothing</b>").run()
-    assert EN("No entity has this in its name.") in visible(app)
+    assert EN("Nothing found.") in visible(app)
 
 
 def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None:
@@ -81,7 +81,7 @@ def test_tables_hold_every_entity_and_every_relationship(engine: Engine) -> None
 def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, collection: str) -> None:
     """GH-03: built for a collection that is there already, by the built-in rules."""
     app = graph(kb_collection=collection)
-    assert EN("No knowledge graph yet") in visible(app)
+    assert EN("Build the graph") in visible(app)
     assert EN(BUILTIN_EXTRACTOR) in visible(app)
     button(app, lambda label: label == EN("Build the graph")).click().run()
     (job,) = (job for job in engine.ingestions.jobs() if (job.kind, job.collection) == ("graph", collection))
@@ -97,9 +97,10 @@ def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, co
     assert button(app, lambda label: label == EN("Update"))
     setting(app, "kg_again").set_value("other").run()
     app.text_input(key="kg_again_name").set_value("ollama:not-here").run()
-    assert EN("Ollama does not have this model now.") in [item.value for item in app.warning]
+    assert "Model missing" in [item.value for item in app.warning]
     assert button(app, lambda label: label == EN("Rebuild")).disabled
-    button(app, lambda label: label == EN("Delete the graph")).click().run()
+    asked = next(item for item in app.button if item.key == "kg_delete_yes")
+    asked.click().run()
     assert engine.graphs.describe(collection) is None
-    assert EN("No knowledge graph yet") in visible(app)
+    assert EN("Build the graph") in visible(app)
     assert setting(app, "kg_extractor").value == "builtin"

@@ -49,15 +49,15 @@ def test_the_map_says_what_its_axes_show_and_what_they_do_not(engine: Engine) ->
         share="33%",
         dim=384,
     ) in visible(app)
-    assert words("Click a point to read its passage.") in visible(app)
-    assert words("Other sources ({n})", n=40) in [trace["name"] for trace in figure(app)["data"]]
+    assert words("Choose one to see its passages.") in visible(app)
+    assert words("… and {n} more", n=40) in [trace["name"] for trace in figure(app)["data"]]
 
 
 def test_a_question_is_drawn_with_its_nearest_passages_and_stays_in_the_address(engine: Engine) -> None:
     app = mapped()
     setting_of(app, "kb_query").set_value(QUESTION).run()
     assert not app.exception
-    assert names(app)[-2:] == [EN("Nearest to the question, by rank"), EN("The question")]
+    assert names(app)[-2:] == [EN("Nearest"), EN("Question")]
     assert given(app, "kb_query") == QUESTION
 
 
@@ -67,7 +67,7 @@ def test_a_run_of_the_address_colours_its_passages_and_brings_its_question(engin
     shown = names(app)
     assert shown[0] == EN("Not found")
     assert EN("Cited in the answer") in shown
-    assert shown[-1] == EN("The question")
+    assert shown[-1] == EN("Question")
 
 
 def test_a_run_that_is_not_there_is_said_and_the_map_drawn_all_the_same(engine: Engine) -> None:

@@ -144,13 +144,13 @@ def test_every_memory_is_listed_with_where_it_came_from_and_how_it_ended(filled:
     assert FAST.question in fast and "An ultra-rapid analogue" in fast
     assert words("shortened by {model}", model=FAST.claim_by) in fast
     assert "ollama" not in laced
-    assert f"✓ {words(NC_('memory', 'Passed'))}" in fast and f"✗ {words(NC_('memory', 'Failed'))}" in failed
+    assert f"✓ {words('Passed')}" in fast and f"✗ {words(NC_('memory', 'Failed'))}" in failed
     assert "2026-03-01 10:20 UTC" in fast
     assert f"/?run=aaaa1111bbbb&lang={words.language}" in fast
     assert "aaaa1111" in fast
     assert "notes" in failed and "dc-insulin.en.md" in fast
-    assert words.count("recalled by 1 run", "recalled by {n} runs", 2) in fast
-    assert words.count("recalled by 1 run", "recalled by {n} runs", 2) not in laced
+    assert f"{words('Recalled')} 2" in fast
+    assert f"{words('Recalled')} 2" not in laced
     assert words.count("1 memory", "{n} memories", 3) in visible(app)
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 
@@ -225,12 +225,12 @@ def test_one_memory_is_deleted_after_it_was_confirmed(own: Engine) -> None:
 def test_all_memories_are_deleted_after_it_was_confirmed_and_the_hidden_ones_are_named(own: Engine) -> None:
     app = opened("memory")
     widget(app, "memory_q").set_value("insulin").run()
-    button(app, lambda label: label == EN("Delete all")).click().run()
+    widget(app, "memory_delete_all").click().run()
     assert EN(FOR_GOOD) in visible(app)
     assert "1 is hidden by the filters." in [item.value for item in app.warning]
     widget(app, "memory_delete_yes").click().run()
     assert own.memories() == []
-    assert EN("Nothing remembered yet.") in visible(app), "an empty page says what to do next"
+    assert EN("Nothing yet.") in visible(app), "an empty page says what to do next"
     assert not app.exception
 
 
@@ -251,7 +251,7 @@ def test_an_action_for_a_memory_that_is_not_shown_does_nothing(own: Engine) -> N
 def test_memory_is_switched_off_and_on_again(own: Engine) -> None:
     """DL-06: memories can be switched off."""
     app = opened("memory")
-    off = EN("Memory is off: your next questions recall and keep nothing.")
+    off = EN("■ memory off")
     app.toggle(key="memory_switch").set_value(False).run()
     assert off in visible(app)
     assert app.session_state["memory"] is False
@@ -267,8 +267,8 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
     content = ledger_csv((FAST, laced), ZH)
     assert content.startswith(b"\xef\xbb\xbf")
     head, first, second = csv.reader(io.StringIO(content.decode("utf-8-sig")))
-    assert head == ["ID", "通过的", "问题", "回答", "知识库", "记录时间", "运行", "来源"]
-    assert first[1:4] == ["通过的", FAST.question, FAST.answer]
+    assert head == ["ID", "通过", "问题", "回答", "知识库", "创建时间", "运行", "来源"]
+    assert first[1:4] == ["通过", FAST.question, FAST.answer]
     assert second[1:4] == [ZH(NC_("memory", "Failed")), "'=1+1", "'-2 ?"]
     assert second[-1] == "a.md, b.md"
 
@@ -276,7 +276,7 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
 def test_an_empty_page_says_what_to_do_next(tmp_path: Path) -> None:
     with on_pages(holding(tmp_path, ())):
         app = opened("memory", language="zh")
-        assert ZH("Nothing remembered yet.") in visible(app)
+        assert ZH("Nothing yet.") in visible(app)
         assert cards(app) == []
 
 

@@ -38,7 +38,7 @@ def job_line(jobs: Sequence[JobStatus], words: Words) -> str:
         return ""
     # One that waits for another says nothing of how far it is.
     first = next((job for job in going if job.total), going[0])
-    name = words(JOB_KINDS[first.kind], name=first.collection)
+    name = f"{words(JOB_KINDS[first.kind])} · {first.collection}"
     if first.total and first.remaining_s is not None:
         done, total = count_text(first.done), count_text(first.total)
         text = words(

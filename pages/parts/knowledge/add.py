@@ -27,7 +27,7 @@ from pages.parts.knowledge.graph import NO_GRAPH, extractor_choice
 from pages.parts.knowledge.state import attempt
 from pages.parts.knowledge.target import Target, target_choice
 
-_FROM = {"files": N_("Upload files"), "folder": N_("Folder on this machine")}
+_FROM = {"files": N_("Files"), "folder": N_("Folder where the workbench runs")}
 _DRAFT = "kb_draft"
 _UPLOADS = "kb_uploads"
 _STARTED = "kb_started"
@@ -84,7 +84,7 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
             target = target_choice(engine, collections, words)
         with left:
             batch = files_choice(engine, words)
-            with st.expander(words("Options"), icon=":material/tune:", key="kb_options"):
+            with st.expander(words("Settings"), icon=":material/tune:", key="kb_options"):
                 graph = graph_choice(engine, target, words)
                 hidden = hidden_choice(words)
                 chunks = chunk_sliders(words)
@@ -111,8 +111,7 @@ def files_choice(engine: Engine, words: Words) -> Batch:
 def _folder(words: Words) -> Batch:
     if st.session_state.pop("kb_path_used", False):
         st.session_state["kb_path"] = ""
-    path = st.text_input(words("Path of a folder or a file"), key="kb_path", max_chars=4000, persist_state="session")
-    st.caption(words("On the machine where the workbench runs, with subfolders. What is left out is counted."))
+    path = st.text_input(words(_FROM["folder"]), key="kb_path", max_chars=4000, persist_state="session")
     return Batch(path=str(path or ""))
 
 
@@ -145,8 +144,7 @@ def _uploads(most_mb: int, words: Words) -> Batch:
 
 def hidden_choice(words: Words) -> bool:
     """Return whether hidden content of the files goes in."""
-    explained = words("Hidden text, slides, rows, columns and sheets.")
-    return st.checkbox(words("Read hidden content"), key="kb_hidden", help=explained, persist_state="session")
+    return st.checkbox(words("Read hidden content"), key="kb_hidden", persist_state="session")
 
 
 def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> None:
@@ -212,7 +210,7 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
             replace_graph=True,
         )
 
-    with st.spinner(words("Looking for files …")):
+    with st.spinner(words("Checking …")):
         begun = attempt(start)
     if begun:
         if draft is not None:
@@ -251,7 +249,7 @@ def chunk_sliders(words: Words) -> ChunkOptions:
     _corrected(chosen, options, words)
     if options != DEFAULT_CHUNKS:
         icon = ":material/restart_alt:"
-        st.button(words("Back to the defaults"), icon=icon, type="tertiary", key="kb_cut_reset", on_click=_reset)
+        st.button(words("Reset"), icon=icon, type="tertiary", key="kb_cut_reset", on_click=_reset)
     return options
 
 
@@ -263,7 +261,7 @@ def usable(target_tokens: int, most_tokens: int, overlap_tokens: int) -> ChunkOp
 def _corrected(chosen: dict[str, int], options: ChunkOptions, words: Words) -> None:
     if chosen["most_tokens"] != options.most_tokens or chosen["overlap_tokens"] != options.overlap_tokens:
         st.caption(
-            words("Used: maximum {most}, overlap {overlap}.", most=options.most_tokens, overlap=options.overlap_tokens)
+            f"{words('Maximum, tokens')} {options.most_tokens} · {words('Overlap, tokens')} {options.overlap_tokens}"
         )
 
 
@@ -294,8 +292,8 @@ def graph_choice(engine: Engine, target: Target, words: Words) -> str:
     chosen = extractor_choice(engine, words, key=key, label=N_("Knowledge graph"), first=first, usual=usual)
     wanted = "" if chosen == NO_GRAPH else chosen
     if has is not None and wanted != has.extractor:
-        replaced = words("The graph of this collection will be replaced.")
-        lacking = words("The graph of this collection will lack the new passages.")
+        replaced = words("The present graph is replaced.")
+        lacking = words("The graph lacks the new passages.")
         st.markdown(f":orange[:small[{replaced if wanted else lacking}]]")
     return wanted
 

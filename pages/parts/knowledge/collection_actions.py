@@ -104,9 +104,6 @@ def _rename(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 
 def _aliases(engine: Engine, info: CollectionInfo, words: Words) -> None:
-    st.caption(
-        words("Other names for this collection in runs, links and the API. They can be moved to another one later.")
-    )
     for alias in info.aliases:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.text(alias)
@@ -120,7 +117,7 @@ def _aliases(engine: Engine, info: CollectionInfo, words: Words) -> None:
             ):
                 st.rerun()
     key = f"kb_alias_{info.name}"
-    _name_box(words("Add an alias"), key, "", words)
+    _name_box(words("New name"), key, "", words)
 
     def act() -> None:
         new = _typed(key)
@@ -199,9 +196,8 @@ def _full_text(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 def _prefix(engine: Engine, info: CollectionInfo, words: Words) -> None:
     """The query prefix can be changed at any time: the stored vectors do not depend on it."""
-    st.caption(words("Put before every question. The prefix of passages is part of their vectors and stays."))
     key = f"kb_prefix_{info.name}"
-    st.text_input(words("Before a query"), info.query_prefix, key=key, max_chars=500)
+    st.text_input(words("Query prefix"), info.query_prefix, key=key, max_chars=500)
 
     def act() -> None:
         # With its spaces: many prefixes end in one.

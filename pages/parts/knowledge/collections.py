@@ -46,14 +46,16 @@ _HEAD = {
     "search": N_("Search by"),
     "built": N_("Created"),
 }
+_MILVUS = N_(
+    "{n} passages: a search takes about {ms} in the embedded store. Set WORKBENCH_MILVUS_URI to use a Milvus server, "
+    "and add the files there."
+)
 _ADVICE = {
-    "lite_slow": N_("{n} passages: a search takes about {ms} in the embedded store. A Milvus server would be faster."),
-    "lite_large": N_(
-        "{n} passages: a search takes about {ms} in the embedded store. Set WORKBENCH_MILVUS_URI to use a Milvus "
-        "server, and add the files there."
-    ),
+    "lite_slow": _MILVUS,
+    "lite_large": _MILVUS,
     "server_small": N_("{n} passages need no server: the embedded store would answer in about {ms}."),
 }
+_MILVUS_NAMES = ("Milvus Lite", "Milvus")
 _OPEN = "open:"
 
 
@@ -88,7 +90,7 @@ def searchable(engine: Engine, info: CollectionInfo) -> bool:
 def _narrowed(collections: Sequence[CollectionInfo], words: Words) -> list[CollectionInfo]:
     if len(collections) < _MANY:
         return list(collections)
-    return matching(collections, narrowing(words("Filter collections"), key="kb_find_collection"))
+    return matching(collections, narrowing(words("Collections"), key="kb_find_collection"))
 
 
 def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) -> None:
@@ -182,12 +184,11 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
     facts = [
         (words(_HEAD["built"]), utc(info.created_at) if info.created_at else ""),
         (words("Summaries"), count_text(info.summaries) if info.summaries else ""),
-        (words("Dimensions · metric"), f"{info.dim} · {info.metric}"),
+        (words("Vectors"), f"{words('{n} dimensions', n=info.dim)} · {info.metric}"),
         (words("Query prefix"), _quoted(info.query_prefix, words)),
         (words("Passage prefix"), _quoted(info.passage_prefix, words)),
         (words(NC_("knowledge", "Kinds of sources")), kinds),
-        (words("Store"), info.address or words("server" if server else "embedded")),
-        (words("Its name there"), info.remote_name if info.address else ""),
+        (words("Store"), f"{info.address} · {info.remote_name}" if info.address else _MILVUS_NAMES[server]),
         *added,
     ]
     cells = [
@@ -222,13 +223,13 @@ def _cell(look: str, name: str, text: str, words: Words) -> Node:
 
 
 def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
-    chips = [chip("plain", words("also {name}", name=alias)) for alias in info.aliases]
+    chips = [chip("plain", f"{words('Aliases')}: {', '.join(info.aliases)}")] if info.aliases else []
     if info.name == SAMPLES:
-        chips.append(chip("grey", words("built-in samples")))
+        chips.append(chip("grey", words("built-in")))
     if info.address:
         chips.append(chip("accent", words("connected"), info.address))
     if info.read_only:
-        chips.append(chip("grey", words("read only"), words("It belongs to another program.")))
+        chips.append(chip("grey", words("read only")))
     if info.fault is not None:
         chips.append(chip("fault", f"✗ {words('unreadable')}", info.fault.fact))
     elif not usable:

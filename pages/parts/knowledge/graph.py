@@ -56,7 +56,7 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
     if state.info.entities:
         look_into(engine, info, state.info, words)
     elif state.info.finished:
-        st.info(words("No entities found."))
+        st.info(words("Nothing found."))
 
 
 def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
@@ -65,7 +65,7 @@ def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         add_files_step(words("This collection is empty."), words, key="kg_add", info=info)
         return
     with st.container(border=True, key="kg_build"):
-        st.markdown(f"##### {words('No knowledge graph yet')}")
+        st.markdown(f"##### {words('Knowledge graph')}")
         st.caption(
             words(
                 "A graph links the entities that passages name, so that a question can be followed to passages that "
@@ -94,7 +94,7 @@ def extractor_choice(
     options = list(dict.fromkeys([*(first or [engine.settings.models.extractor.model]), BUILTIN, *models, _OTHER]))
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual or options[0]
-    others = {NO_GRAPH: words("None"), _OTHER: words("Another model…")}
+    others = {NO_GRAPH: words("none"), _OTHER: words("Another model…")}
     chosen = str(
         st.selectbox(
             words(label),
@@ -155,11 +155,11 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
             attempt(lambda: engine.graphs.build(info.name, own))
             st.rerun()
         with st.popover(words("Rebuild"), icon=":material/restart_alt:", type="tertiary", key="kg_rebuild"):
-            st.caption(words("Every passage is read again; the graph as it is now goes."))
+            st.caption(words("The present graph is replaced."))
             extractor = extractor_choice(engine, words, key="kg_again")
             absent = _is_absent(engine, extractor)
             if absent:
-                st.warning(words("Ollama does not have this model now."), icon=":material/warning:")
+                st.warning(words("model missing").capitalize(), icon=":material/warning:")
             ready = bool(extractor) and not absent
             if st.button(words("Rebuild"), type="primary", disabled=not ready, key="kg_rebuild_yes"):
                 attempt(lambda: _anew(engine, info.name, own, extractor))
@@ -168,7 +168,7 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
             return
         with st.popover(words("Delete"), icon=":material/delete:", type="tertiary", key="kg_delete"):
             st.text(words(FOR_GOOD))
-            if st.button(words("Delete the graph"), type="primary", key="kg_delete_yes"):
+            if st.button(words("Delete"), type="primary", key="kg_delete_yes"):
                 attempt(lambda: engine.graphs.delete(info.name), words("Deleted."))
                 st.rerun()
 

@@ -43,9 +43,9 @@ _COLUMN = {
     "relations": NC_("graph", "Relationships"),
     "passages": NC_("knowledge", "Passages"),
     "community": N_("Community"),
-    "aliases": N_("Also called"),
+    "aliases": N_("Aliases"),
     "source": N_("From"),
-    "relation": N_("Relationship"),
+    "relation": NC_("graph", "Relationships"),
     "target": N_("To"),
     "weight": N_("Weight"),
 }
@@ -75,7 +75,7 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
 def _overview(place: GraphPlace) -> None:
     communities, words = place.communities, place.words
     if not communities:
-        st.info(words("No communities."))
+        st.info(words("Nothing found."))
         return
     whole = place.whole(MOST_ENTITIES)
     # The largest come first; rules leave many of two or three entities, which would only hide these.
@@ -140,7 +140,7 @@ def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourho
     except UnknownEntity:
         found = place.engine.graphs.entities(name, _SUGGESTED, entity)
     if not found:
-        st.info(words("No entity has this in its name."))
+        st.info(words("Nothing found."))
         return None
     st.caption(words("Did you mean:"))
     with st.container(horizontal=True, key="kg_suggested"):
@@ -241,7 +241,6 @@ def graph_tables(place: GraphPlace) -> str | None:
     chosen: list[int] = event.get("selection", {}).get("rows", [])
     if chosen and chosen[0] < len(whole.entities):
         return str(whole.entities[chosen[0]].name)
-    st.caption(words("Select a row to see its surroundings."))
     st.markdown(f"###### {words('Relationships')}")
     _relation_table(whole, names, words)
     return None

@@ -13,7 +13,7 @@ from components.common.markup import Node, box, button, chip, fold, gauge, node
 from components.common.phrases import fault_text
 from components.common.run_link import settings_in_url
 from components.knowledge.draw import draw_knowledge
-from components.labels import INTERRUPTED, JOB_KINDS, JOB_STATES
+from components.labels import JOB_KINDS, JOB_STATES, KEPT
 from engine.engine import Engine
 from engine.flow import first_that
 from engine.library.accounts import counts_left_out, note_text
@@ -34,7 +34,6 @@ _SHOWN = 50
 _FEW = 5
 """So many names stand open."""
 _CSV = (N_("File"), N_("Code"), N_("Reason"), N_("Remedy"))
-_STOPPED = N_("What is complete is in. Resume continues from there.")
 _INDEX = N_("The server goes on building it; searches find less until it is done. Resume waits and measures.")
 _COUNT = {
     "added": N_("new"),
@@ -69,7 +68,7 @@ def panel(engine: Engine, words: Words) -> None:
             if job not in done:
                 card(engine, job, words)
         if done:
-            with st.expander(words("Earlier jobs ({n})", n=len(done)), key="kb_jobs_earlier"):
+            with st.expander(f"{words('done')} ({len(done)})", key="kb_jobs_earlier"):
                 for job in done:
                     card(engine, job, words)
 
@@ -119,7 +118,7 @@ def note(engine: Engine, words: Words) -> None:
     if not running and not waiting:
         return
     said = [f"{words('running')} {running}"] if running else []
-    said += [f"{words('to resume')} {waiting}"] if waiting else []
+    said += [f"{words('unfinished')} {waiting}"] if waiting else []
     drawn = shape(jobs)
     with st.container(horizontal=True, vertical_alignment="center", key="kb_jobs_line"):
         st.caption(f":material/sync: {words('Jobs')} · {' · '.join(said)}", width="content")
@@ -150,7 +149,7 @@ def view(job: JobStatus, words: Words, *, key: str) -> str | None:
 
 
 def _card(job: JobStatus, words: Words) -> Node:
-    title = words(JOB_KINDS[job.kind], name=job.collection)
+    title = f"{words(JOB_KINDS[job.kind])} · {job.collection}"
     look, sign = _ENDED.get(job.state, ("accent", "●"))
     head = node(
         "div",
@@ -188,7 +187,7 @@ def _figures(job: JobStatus, words: Words) -> Iterable[str]:
         return
     yield f"{words('Passages')} {count_text(job.done)}/{count_text(job.total)}"
     if not job.over and job.per_second:
-        yield words("{rate}/s", rate=f"{job.per_second:.1f}")
+        yield f"{job.per_second:.1f}/s"
         if job.remaining_s is not None:
             yield words("{time} left", time=span_text(job.remaining_s))
     if job.entities:
@@ -210,7 +209,7 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
         code = node("span", "muted small", job.fault.code)
         parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), beside=(code,)))
     if job.state in ("stopped", "interrupted"):
-        said = _INDEX if job.kind == "index" else INTERRUPTED if job.state == "interrupted" else _STOPPED
+        said = _INDEX if job.kind == "index" else KEPT
         parts.append(node("p", "small muted", words(said)))
     if job.state == "done":
         parts.append(node("p", "outcome", " · ".join(_sum(job, words))))
@@ -258,7 +257,7 @@ def _report(job: JobStatus, words: Words) -> list[Node]:
     others = [
         *(_line("pass", "✓", name, said.get(name, "")) for name in job.added if name not in partly),
         *(_line("pass", "↻", name, said.get(name, "")) for name in job.replaced if name not in partly),
-        *(_line("muted", "=", name, words("same as {same}, skipped", same=same)) for name, same in job.skipped),
+        *(_line("muted", "=", name, f"{words('already there')}: {same}") for name, same in job.skipped),
     ]
     parts = [_list(lines, words) for lines in (failed, read_in_part) if lines]
     if len(others) > _FEW:

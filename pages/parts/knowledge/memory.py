@@ -37,7 +37,7 @@ from pages.parts.knowledge.state import FOR_GOOD, attempt
 Kind = Literal["all", "passed", "failed"]
 _KINDS: dict[Kind, str] = {
     "all": N_("All"),
-    "passed": NC_("memory", "Passed"),
+    "passed": N_("Passed"),
     "failed": NC_("memory", "Failed"),
 }
 _SWITCH = "memory"
@@ -49,11 +49,11 @@ _BEGINNING = 220
 _DELETE = "delete:"
 _CSV = (
     "ID",
-    NC_("memory", "Passed"),
+    N_("Passed"),
     N_("Question"),
     N_("Answer"),
     N_("Collection"),
-    N_("Kept at"),
+    N_("Created"),
     N_("Run"),
     N_("Sources"),
 )
@@ -63,7 +63,7 @@ def panel(engine: Engine, words: Words) -> None:
     """Draw the memories, what runs recalled of them, and the history of weak points."""
     st.caption(words("Answers of the dual loop that passed their last check, recalled when the question returns."))
     if is_off():
-        st.info(words("Memory is off: your next questions recall and keep nothing."), icon=":material/toggle_off:")
+        st.info(words("■ memory off"), icon=":material/toggle_off:")
     try:
         memories = engine.memories()
         records = recent(engine)
@@ -74,7 +74,7 @@ def panel(engine: Engine, words: Words) -> None:
         view(MemoryFigures.of(memories, records), words, key="memory_figures")
     ledger_tab, recalls_tab, history_tab = st.tabs(
         [
-            f"{words('Memories')} {len(memories)}",
+            f"{words('Memory')} {len(memories)}",
             f"{words('Recalled')} {len(records)}",
             words("Weak points"),
         ]
@@ -103,7 +103,7 @@ def _remembers(own: Workflow) -> bool:
 
 def nothing(words: Words) -> None:
     """No memory to show: what to do next."""
-    st.info(words("Nothing remembered yet."))
+    st.info(words("Nothing yet."))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         label, icon = words(NC_("page", "Ask")), ":material/account_tree:"
         st.page_link("workbench.py", label=label, icon=icon, query_params={"workflow": first_that(_remembers)})
@@ -131,7 +131,7 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
     with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
         text = narrowing(words(NC_("knowledge", "Search")), key="memory_q", width=340, bind="query-params")
         shown = {name: words(text) for name, text in _KINDS.items()}
-        kind = pick(words(NC_("memory", "Show")), shown, key="memory_kind")
+        kind = pick(words("State"), shown, key="memory_kind")
     return matching(memories, text, kind)
 
 
@@ -148,7 +148,7 @@ def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequenc
     switch(words)
     if not may("admin"):
         return
-    if st.button(words("Delete all"), icon=":material/delete:", key="memory_delete_all"):
+    if st.button(f"{words('Delete')} ({len(memories)})", icon=":material/delete:", key="memory_delete_all"):
         st.dialog(words("Delete"))(confirm)(
             engine, words, tuple(memories), hidden=len(memories) - len(shown), every=True
         )
@@ -180,7 +180,7 @@ def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: i
             icon=":material/warning:",
         )
     act = partial(forget, engine, chosen, every, words)
-    answer_buttons(words("Delete"), words("Keep"), act, key="memory_delete", icon=":material/delete:")
+    answer_buttons(words("Delete"), words("Cancel"), act, key="memory_delete", icon=":material/delete:")
 
 
 def forget(engine: Engine, chosen: Sequence[Memory], every: bool, words: Words) -> None:
@@ -222,10 +222,10 @@ def view(found: MemoryFigures, words: Words, *, key: str) -> None:
     newest = words.count("1 run", "{n} runs", found.runs)
     look = "accent" if found.changed else ""
     parts = (
-        figure(words(NC_("memory", "Passed")), str(found.passed)),
+        figure(words(N_("Passed")), str(found.passed)),
         figure(words(NC_("memory", "Failed")), str(found.failed), words("never recalled")),
         figure(words("Recalled"), str(found.recalled), newest),
-        figure(words("Changed the route"), str(found.changed), newest, look=look),
+        figure(words("⇄ changed the route"), str(found.changed), newest, look=look),
     )
     draw_memory([node("div", "figures four", *parts)], words, key=key)
 
@@ -306,13 +306,13 @@ def _facts(item: Memory, recalled: int, words: Words) -> Node:
     if item.run_id:
         facts.append(node("span", "", run))
     if item.sources:
-        facts.append(node("span", "", words("cites {names}", names=words(", ").join(item.sources))))
+        facts.append(node("span", "", f"{words('Sources')}: {words(', ').join(item.sources)}"))
     if item.from_web:
         facts.append(chip("warn", words("! from the web")))
     if item.claim_by:
         facts.append(node("span", "", words("shortened by {model}", model=item.claim_by)))
     if recalled:
-        facts.append(chip("accent", words.count("recalled by 1 run", "recalled by {n} runs", recalled)))
+        facts.append(chip("accent", f"{words('Recalled')} {recalled}"))
     return node("div", "facts small muted", *facts)
 
 

@@ -89,15 +89,14 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
     _told(drawn, info, words)
     looks = looks_of({line.passage.id: line.fate for line in life_lines(record)}) if record else None
     clicked = view(drawn, looks, words, key=f"kb_map_{info.name}", name=info.name)
-    st.caption(words("Click a point to read its passage."))
+    st.caption(words("Choose one to see its passages."))
     if clicked is not None:
         _passage(engine, info, drawn, clicked, words)
 
 
 def _query(words: Words) -> str:
     """The question, shared with the view Search."""
-    placeholder = words("Where does it fall?")
-    return typed("kb_query", words("Question"), _LONGEST, placeholder=placeholder)
+    return typed("kb_query", words("Question"), _LONGEST)
 
 
 def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None:
@@ -105,7 +104,7 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     # Under a name of its own in the state: the workbench keeps the run that it shows as ``run``.
     named = str(st.query_params.get("run", ""))
     given = finished_record(engine, named) if named else None
-    labels = {"": words("None: by source")}
+    labels = {"": words("Source")}
     for summary in (item for name in (info.name, *info.aliases) for item in engine.runs(_RUNS, collection=name)):
         if summary.outcome is not None:
             labels[summary.id] = (
@@ -118,7 +117,7 @@ def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None
     if st.session_state.get("kb_map_run") not in labels:
         st.session_state["kb_map_run"] = ""
     chosen = st.selectbox(
-        words("Colour by a run"),
+        words("Colour by"),
         list(labels),
         format_func=lambda name: labels.get(name, ""),
         key="kb_map_run",
@@ -318,7 +317,7 @@ def _by_source(points: Sequence[MapPoint], words: Words, dark: bool) -> list[_Gr
     others = [point for point in points if point.source not in own]
     groups: list[_Group] = []
     if others:
-        label = words("Other sources ({n})", n=len(counts) - len(own))
+        label = words("… and {n} more", n=len(counts) - len(own))
         groups.append((label, _Style("#6b7280" if dark else "#b6bcc9", "circle", 5, 0.6), others))
     for place, name in enumerate(sorted(own)):
         style = _Style(hues[place], _SOURCES[place])
@@ -335,7 +334,7 @@ def _add_query(figure: go.Figure, drawn: PassageMap, words: Words, dark: bool) -
             x=[point.x for point in hits],
             y=[point.y for point in hits],
             mode="markers+text",
-            name=words("Nearest to the question, by rank"),
+            name=words("Nearest"),
             text=[str(rank) for rank in range(1, len(hits) + 1)],
             textposition="top right",
             textfont={"color": ink, "size": 11},
@@ -350,10 +349,10 @@ def _add_query(figure: go.Figure, drawn: PassageMap, words: Words, dark: bool) -
             x=[drawn.query[0]],
             y=[drawn.query[1]],
             mode="markers",
-            name=words("The question"),
+            name=words("Question"),
             marker={"symbol": "star", "size": 20, "color": accent, "line": {"width": 1.5, "color": ink}},
             unselected={"marker": {"opacity": 1.0}},
-            hovertext=[words("The question")],
+            hovertext=[words("Question")],
             hoverinfo="text",
         )
 

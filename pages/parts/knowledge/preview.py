@@ -94,7 +94,7 @@ def _watch(draft: Draft, words: Words) -> None:
 def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions, words: Words) -> None:
     files = files_of(preview)
     if not files:
-        st.info(words("No readable file here. Readable: {kinds}.", kinds=words(KINDS)))
+        st.info(f"{words('Nothing found.')} {words(KINDS)}")
         return
     preview_totals(preview, words, key="kb_totals")
     if not draft.wanted.hidden and any(note.code in HIDDEN for item in preview.sources for note in item.account.notes):
@@ -197,11 +197,7 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
 
 def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
     """Draw how many files were read; true when the reader pressed cancel. ``total`` is 0 while they are looked for."""
-    text = (
-        words("{done} of {n} files", done=count_text(read), n=count_text(total))
-        if total
-        else words("Looking for files …")
-    )
+    text = f"{words('Files')} {count_text(read)}/{count_text(total)}" if total else words("Checking …")
     bar = gauge(read / total if total else 0.0, text, moving=not total, look="bar")
     now = (node("div", "muted small clip", source, title=source),) if source else ()
     told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
@@ -233,7 +229,7 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
     told = account_nodes(source.account, words)
     if len(source.account.notes) > NOTED:
         told[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(told) - NOTED - 1))]
-    said = words("same as {same}, skipped", same=source.same_as) if source.same_as else words(_STATE[item.state])
+    said = words(_STATE[item.state]) + (f": {source.same_as}" if source.same_as else "")
     state = chip(look, f"{sign} {said}")
     return node(
         "div",
@@ -256,7 +252,7 @@ def _facts(source: PreviewedSource, words: Words) -> str:
 
 
 def _size(source: PreviewedSource, words: Words) -> list[str]:
-    tokens = words("{tokens} tokens", tokens=count_text(sum(source.tokens)))
+    tokens = words("{n} tokens", n=count_text(sum(source.tokens)))
     return [words.count("1 passage", "{n} passages", len(source.passages)), tokens]
 
 
@@ -315,7 +311,7 @@ def _sizes(tokens: Sequence[int], chunks: ChunkOptions) -> Node:
 def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions, words: Words) -> Node:
     share = min(1.0, tokens / chunks.most_tokens)
     target = min(1.0, chunks.target_tokens / chunks.most_tokens)
-    told = words("{tokens} tokens", tokens=f"{tokens} / {chunks.target_tokens} / {chunks.most_tokens}")
+    told = words("{n} tokens", n=f"{tokens} / {chunks.target_tokens} / {chunks.most_tokens}")
     rail = node(
         "span",
         "rail",
@@ -331,7 +327,7 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
         node("span", "ordinal num", str(passage.ordinal)),
         node("span", "heading grow", section_text(passage.section, words) or passage.title),
         node("span", "muted small num", lines_text(passage, words)),
-        node("span", "mini", rail, node("span", "muted small num", words("{tokens} tokens", tokens=tokens))),
+        node("span", "mini", rail, node("span", "muted small num", words("{n} tokens", n=tokens))),
     )
     text = passage.text
     if not shared:

@@ -33,7 +33,7 @@ draw_memory = Drawer("memory", "loops.css", "memory.css")
 def view(records: Sequence[RunRecord], words: Words, *, key: str) -> None:
     """Draw one line a run, newest first."""
     if not records:
-        st.info(words("No run of the dual loop yet."))
+        st.info(words("Nothing yet."))
         return
     draw_memory([node("ul", "recalls", *(_line(record, words) for record in records))], words, key=key)
 

@@ -37,7 +37,7 @@ _CSV = (
     N_("Section"),
     N_("Passage"),
     N_("Similarity"),
-    N_("Cosine"),
+    "cos",
     N_("Meaning"),
     N_("Words"),
     "BM25",
@@ -69,11 +69,9 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
 
 
 def _nothing_found(method: SearchMethod, words: Words) -> None:
-    if method != "full_text":
-        st.info(words("Nothing found."))
-        return
-    said = words("No passage has these words.")
-    next_step(said, words("Search by meaning"), "search", key="kb_by_meaning", does=_by_meaning)
+    searched = words("Search by meaning")
+    offered = method == "full_text"
+    next_step(words("Nothing found."), searched, "search", key="kb_by_meaning", offered=offered, does=_by_meaning)
 
 
 def _by_meaning() -> None:
@@ -88,7 +86,9 @@ def _method(info: CollectionInfo, words: Words) -> SearchMethod:
     """By meaning, by words or by both, where the collection has a field of words."""
     if not info.full_text:
         if info.passages:
-            how = "" if info.read_only else words("Collections → Manage → Add full text")
+            how = (
+                "" if info.read_only else " → ".join(words(name) for name in ("Collections", "Manage", "Add full text"))
+            )
             st.caption(words("Searched by meaning only.") + (f" {how}" if how else ""))
         return "vector"
     return choice(
@@ -152,7 +152,7 @@ def view(found: Sequence[FoundPassage], terms: Sequence[str], method: SearchMeth
 def found_csv(found: Sequence[FoundPassage], words: Words) -> bytes:
     """One row a passage, UTF-8 with a byte order mark."""
     return table_csv(
-        [words(text) if text != "BM25" else text for text in _CSV],
+        [words.known(text) for text in _CSV],
         (_cells(rank, item, words) for rank, item in enumerate(found, 1)),
     )
 

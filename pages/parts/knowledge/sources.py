@@ -155,7 +155,7 @@ def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], word
         st.caption(words("… and {n} more", n=len(chosen) - 10))
     st.text(words(FOR_GOOD))
     delete = partial(_delete, engine, collection, chosen, words)
-    answer_buttons(words("Delete"), words("Keep"), delete, key="kb_delete", keep=_keep, icon=":material/delete:")
+    answer_buttons(words("Delete"), words("Cancel"), delete, key="kb_delete", keep=_keep, icon=":material/delete:")
 
 
 def _delete(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words: Words) -> None:

@@ -167,14 +167,17 @@ def collection_picker(
     st.selectbox(
         words("Collection"),
         list(sizes),
-        format_func=lambda name: words.count(
-            "{name} · 1 passage", "{name} · {size} passages", (held := sizes.get(name, 0)), name=name, size=f"{held:,}"
-        ),
+        format_func=lambda name: sized(name, sizes.get(name, 0), words),
         key=_PICK,
         on_change=picked,
         width=width,
     )
     return info
+
+
+def sized(name: str, passages: int, words: Words) -> str:
+    """A collection with the number of its passages."""
+    return f"{name} · {words.count('1 passage', '{n} passages', passages)}"
 
 
 def say(text: str) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.common.amounts import count_text
 from components.common.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
 from components.common.i18n import Words
 from components.knowledge.draw import quiet
@@ -18,7 +17,7 @@ from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import ProposedModel
 from engine.roles import CollectionInfo
 from pages.parts.common.session_cache import cached_in_session
-from pages.parts.knowledge.state import SAMPLES
+from pages.parts.knowledge.state import SAMPLES, sized
 
 _NEW = ""
 _SUGGESTED = "my_documents"
@@ -47,7 +46,7 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
     if st.session_state.get("kb_into") not in options:
         st.session_state["kb_into"] = options[0] if options[0] != SAMPLES else _NEW
     chosen = st.selectbox(
-        words("Into collection"),
+        words("Collection"),
         options,
         format_func=lambda name: _option(name, by_name, words),
         key="kb_into",
@@ -74,8 +73,7 @@ def writable(collections: Sequence[CollectionInfo]) -> list[CollectionInfo]:
 def _option(name: str, by_name: dict[str, CollectionInfo], words: Words) -> str:
     if name not in by_name:
         return words("＋ New collection")
-    held = by_name[name].passages
-    return words.count("{name} · 1 passage", "{name} · {size} passages", held, name=name, size=count_text(held))
+    return sized(name, by_name[name].passages, words)
 
 
 def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
@@ -142,16 +140,16 @@ def embedding_models(engine: Engine) -> tuple[ProposedModel, ...]:
 
 def _prefixes(words: Words) -> tuple[str | None, str | None]:
     """Prefixes where the model lets them be chosen; left empty, those known for the model."""
-    with st.expander(words("Prefixes")):
+    with st.expander(words("Settings")):
         query = st.text_input(
-            words("Before a query"),
+            words("Query prefix"),
             key="kb_query_prefix",
             placeholder=words("default"),
             max_chars=500,
             persist_state="session",
         )
         passage = st.text_input(
-            words("Before a passage"),
+            words("Passage prefix"),
             key="kb_passage_prefix",
             placeholder=words("default"),
             max_chars=500,

@@ -48,7 +48,7 @@ def panel(engine: Engine, words: Words) -> None:
 
 def _nothing_noted(engine: Engine, words: Words, collection: str) -> None:
     next_step(
-        words("No weak points noted."),
+        words("Nothing yet."),
         words("Note weak points"),
         "toggle_on",
         key="history_begin",

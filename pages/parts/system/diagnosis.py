@@ -39,7 +39,7 @@ def panel(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
 def view(text: str, words: Words, *, key: str) -> None:
     """Draw the buttons and, between them, the text as it is: never as markup."""
     said = {
-        "copy": words("Copy the diagnosis"),
+        "copy": words("Copy"),
         "copied": words("Copied"),
         "select": words("This browser does not allow copying. The text is selected: press Ctrl+C."),
         "preview": words("Diagnosis"),

@@ -32,21 +32,21 @@ _OLD_S = 30.0
 _SEEN_OPEN = "health_seen_open"
 _PART_NAMES = {
     "knowledge": N_("Knowledge base"),
-    "connection": N_("Connection {name}"),
-    "graphs": N_("Knowledge graphs"),
-    "records": N_("Records of runs"),
+    "connection": N_("connected"),
+    "graphs": N_("Knowledge graph"),
+    "records": N_("Runs"),
     "disk": N_("Disk"),
     "embedder": N_("Embedding model"),
     "grader": N_("Built-in grader"),
-    "ollama": N_("Ollama"),
+    "ollama": "Ollama",
     "provider": N_("Other providers"),
     "web_search": N_("Web search"),
     "reader": N_("Document reader"),
-    "plugin": N_("Plug-ins"),
+    "plugin": N_("Plug-in"),
     "faults": N_("Errors since the start"),
 }
 
-_KIND = {"embedded": N_("embedded Milvus Lite"), "server": N_("Milvus server"), "graph_file": "SQLite"}
+_KIND = {"embedded": "Milvus Lite", "server": "Milvus", "graph_file": "SQLite"}
 _STATE = {
     "ok": N_("works"),
     "warning": N_("needs a look"),
@@ -72,7 +72,7 @@ _COUNTED = {
     "read_in_part": N_("Read in part"),
     "not_recorded": N_("No reading record"),
     "passages": N_("Passages"),
-    "graphs": N_("Knowledge graphs"),
+    "graphs": N_("Graph"),
     "runs": N_("Runs"),
     "models": N_("Models"),
     "chat": N_("chat"),
@@ -101,7 +101,7 @@ def panel(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
     draw_fault(found, words, key="health_fault")
     if found.value is not None:
         note_parts(engine, found.value)
-        note = words("Checking …") if found.pending else words("Checked at {time} UTC", time=found.moment)
+        note = words("Checking …") if found.pending else f"{found.moment} UTC"
         if view(judged(found.value, roles_played()), words, key="health", note=note) == MODELS:
             go_to("models")
     until(found)
@@ -133,8 +133,7 @@ def verdict(parts: Sequence[PartHealth], words: Words) -> str:
     named = [part_title(item, words) for item in parts if item.health == whole]
     if whole == "ok":
         return words("Everything in use works.")
-    state = words(_STATE[whole])
-    return f"{state[:1].upper()}{state[1:]}: {words(', ').join(named)}"
+    return f"{words(_STATE[whole]).capitalize()}: {words(', ').join(named)}"
 
 
 def view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
@@ -146,7 +145,7 @@ def view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "")
     used, unused = ([_part(item, words) for item in ordered if (item.health == "off") == off] for off in (False, True))
     drawn = [head, node("ul", "parts card", *used)]
     if unused:
-        label = words("Not set up, and not needed: {n}", n=len(unused))
+        label = f"{words(_STATE['off']).capitalize()} ({len(unused)})"
         drawn.append(fold("unused", label, node("ul", "parts card", *unused)))
     return draw_system(drawn, words, key=key)
 
@@ -155,16 +154,15 @@ def part_title(item: PartHealth, words: Words) -> str:
     if item.part in ("provider", "plugin") and item.name:
         kind = N_("Provider") if item.part == "provider" else N_("Plug-in")
         return f"{words(kind)} {words.known(item.name)}"
-    return words(_PART_NAMES[item.part], name=item.name) if item.name else words(_PART_NAMES[item.part])
+    title = words.known(_PART_NAMES[item.part])
+    return f"{title.capitalize()} {item.name}" if item.part == "connection" and item.name else title
 
 
 def part_facts(item: PartHealth, words: Words) -> list[str]:
     """List the facts about a part, in short pieces."""
     detail = item.detail
     if item.part == "reader":
-        formats = words("{n} kinds of files", n=len(detail.get("formats", "").split()))
-        others = [f"{name} {value}".strip() for name, value in detail.items() if name not in ("formats", "idle")]
-        return [formats, *others]
+        return [f"{name} {value}".strip() for name, value in detail.items() if name not in ("formats", "idle")]
     if item.part == "plugin":
         return [words(", ").join(words(title) for title in detail.get("installed", "").split(", ") if title)]
     if item.part == "faults":
@@ -210,8 +208,7 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
 def _kind(detail: Mapping[str, str], words: Words) -> str:
     kind = detail["kind"]
     title = next((words(plugin.title) for plugin in plugins() if plugin.name == kind), kind)
-    name = words.known(_KIND[kind]) if kind in _KIND else title
-    return f"{name} {detail.get('version', '')}".rstrip()
+    return f"{_KIND.get(kind, title)} {detail.get('version', '')}".rstrip()
 
 
 def _model(model: str, words: Words) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from components.common.amounts import count_text, size_text, span_text, utc
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, node, table
-from components.labels import INTERRUPTED, JOB_KINDS, JOB_STATES
+from components.labels import JOB_KINDS, JOB_STATES, KEPT
 from components.system.draw import draw_system, fault_nodes
 from engine.engine import Engine
 from engine.library.values import Job
@@ -19,7 +19,7 @@ from pages.parts.common.rights import may
 
 _WATCH_S = 2.0
 _BY = N_("By")
-_HEAD = (N_("Job"), N_("State"), N_("Done"), N_("Since"), _BY, "")
+_HEAD = (N_("Jobs"), N_("State"), N_("Done"), N_("Created"), _BY, "")
 _LOOKS = {"done": "pass", "failed": "fault", "stopped": "warn", "interrupted": "warn", "waiting": "grey"}
 
 
@@ -47,8 +47,7 @@ def panel(engine: Engine, words: Words) -> None:
 def view(jobs: Sequence[Job], words: Words, *, key: str) -> str | None:
     """Draw the list; returns a press as ``stop:ID``, ``resume:ID`` or ``discard:ID``."""
     if not jobs:
-        empty = words("No jobs yet. Imports, question sets, graphs, drafts and downloads are listed here.")
-        return draw_system((node("p", "muted", empty),), words, key=key)
+        return draw_system((node("p", "muted", words("Nothing yet.")),), words, key=key)
     people = any(job.author for job in jobs)
     head = [text and words(text) for text in _HEAD if people or text != _BY]
     rows = [job_row(job, words, people=people) for job in jobs]
@@ -61,9 +60,9 @@ def job_row(job: Job, words: Words, *, people: bool) -> list[Node | str]:
     if job.fault is not None:
         state += fault_nodes(job.fault, words)
     elif job.state == "interrupted":
-        state.append(node("div", "small muted", words(INTERRUPTED)))
+        state.append(node("div", "small muted", words(KEPT)))
     return [
-        words(JOB_KINDS[job.kind], name=job.title),
+        f"{words(JOB_KINDS[job.kind])} · {job.title}",
         node("div", "", *state),
         node("div", "num", *_done(job, words)),
         utc(job.started_at),
@@ -79,7 +78,7 @@ def _done(job: Job, words: Words) -> list[Node | str]:
     parts: list[Node | str] = [words("{done} of {total}", done=amount(job.done), total=amount(job.total))]
     if not job.over and job.per_second:
         rate = size_text(round(job.per_second)) if job.kind == "pull" else f"{job.per_second:.1f}"
-        parts.append(node("div", "small muted", words("{rate}/s", rate=rate)))
+        parts.append(node("div", "small muted", f"{rate}/s"))
     if not job.over and job.remaining_s is not None:
         parts.append(node("div", "small muted", words("{time} left", time=span_text(job.remaining_s))))
     return parts

@@ -78,9 +78,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
     workflow = workflow_chosen(RunConfig().workflow)
     with st.container(border=True, key="system_roles"):
         st.markdown(f"**{words('Model of each role')}**")
-        st.caption(
-            words("As in the settings on Ask, for {workflow}.", workflow=words(choices_of("workflow")[workflow]))
-        )
+        st.caption(words(choices_of("workflow")[workflow]))
         roles = roles_of(workflow)
         for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
             for column, role in zip(st.columns(_COLUMNS, gap="medium"), row, strict=False):
@@ -100,46 +98,46 @@ def role_state(model: str, seen: Seen) -> str:
         return ""
     if not model.startswith(PREFIX):
         known = next((item for item in seen.providers if item.name == model.partition(":")[0]), None)
-        return "" if known is None or (known.installed and known.configured) else N_("provider not set up")
+        return "" if known is None or (known.installed and known.configured) else N_("not set up")
     if not seen.ollama.reachable:
         return N_("Ollama does not answer")
     name = model.removeprefix(PREFIX)
     details = next((item for item in seen.models if item.name in (name, f"{name}:latest")), None)
     if details is None:
-        return N_("not pulled")
+        return N_("model missing")
     if not chats(details):
         return N_("cannot chat")
-    return N_("loaded") if details.loaded else N_("ready")
+    return N_("loaded") if details.loaded else N_("not loaded")
 
 
 def view(providers: Sequence[Provider], words: Words, *, key: str) -> ModelEvent | None:
     """Draw the providers with what each lacks; returns ``list`` with the provider whose models are wanted."""
     head = [text and words(text) for text in _HEAD]
-    local = command("WORKBENCH_OPENAI_URL=http://127.0.0.1:1234/v1", words, words("For LM Studio, vLLM and llama.cpp"))
+    local = command("WORKBENCH_OPENAI_URL=http://127.0.0.1:1234/v1", words, "LM Studio, vLLM, llama.cpp")
     parts = [local]
     for usable in (False, True):
         rows = [_row(item, words) for item in providers if (item.installed and item.configured) == usable]
         listed = table("sheet providers", head, rows)
         if rows:
-            parts.insert(0, listed if usable else fold("others", words("Set up a provider"), listed))
+            parts.insert(0, listed if usable else fold("others", words("not set up").capitalize(), listed))
     return event_of(draw_system(parts, words, key=key))
 
 
 def _row(item: Provider, words: Words) -> list[Node]:
     name = [node("span", "name", item.name), node("span", "under", item.address) if item.address else ""]
     if item.installed:
-        package = node("div", "", chip("pass", words("✓ installed")), node("span", "under", item.package))
+        package = node("div", "", chip("pass", "✓"), node("span", "under", item.package))
     else:
         install = install_command(item.package)
         package = node("div", "", chip("grey", words("not installed")), command(install, words))
     if item.key_set:
-        key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))
+        key = node("div", "", chip("pass", "✓"), node("span", "under", item.variable))
     elif item.address:
         key = node("div", "", chip("grey", words("no key needed")), node("span", "under", item.variable))
     else:
-        key = node("div", "", chip("grey", words("not set")), command(f"{item.variable}=…", words))
+        key = node("div", "", chip("grey", words("not set up")), command(f"{item.variable}=…", words))
     lists = item.configured and item.installed
-    more = [button(words("List its models"), f"list:{item.name}")] if lists else []
+    more = [button(words("Models"), f"list:{item.name}")] if lists else []
     return [node("div", "", *name), package, key, node("div", "actions", *more)]
 
 
@@ -155,12 +153,11 @@ def _providers(engine: Engine, seen: Seen, words: Words) -> None:
             return
         with st.form("try_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             model = st.selectbox(
-                words("Try a model"),
+                words("Model"),
                 list(dict.fromkeys((*offered, *seen.offered))),
                 index=None,
                 placeholder="openai:gpt-4o-mini",
                 accept_new_options=True,
-                help=words("One short call. A model that is not loaded may take a minute."),
                 key="try_model",
                 width=420,
             )
@@ -183,5 +180,5 @@ def _offered(engine: Engine, words: Words) -> tuple[str, ...]:
     if found.value.fault is not None:
         fault_box(found.value.fault, words, key="offered_fault")
     else:
-        st.text(words.count("1 model", "{n} models", len(found.value.names)))
+        st.text(f"{words('Models')} {len(found.value.names)}")
     return found.value.names

@@ -14,7 +14,7 @@ from components.labels import JOB_STATES
 from components.system.draw import draw_system, fault_nodes
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
-from engine.messages import N_, NC_
+from engine.messages import N_
 from engine.model.system import ModelDetails, PullStatus
 from pages.parts.common.actions import run_action
 from pages.parts.common.rights import may
@@ -28,14 +28,14 @@ FIRST = ("qwen3:1.7b", "qwen3:8b")
 _STEPS = (
     (N_("Install (Linux; others: ollama.com/download)"), "curl -fsSL https://ollama.com/install.sh | sh"),
     (N_("Start"), "ollama serve"),
-    (N_("Pull a model"), f"ollama pull {FIRST[1]}"),
+    (N_("Pull"), f"ollama pull {FIRST[1]}"),
     (N_("If it runs on another machine"), "WORKBENCH_OLLAMA_URL=http://192.168.1.20:11434"),
 )
 _HEAD = (N_("Model"), N_("Context"), N_("On disk"), N_("State"), "")
 _CAN = {
     "completion": N_("chat"),
     "chat": N_("chat"),
-    "embedding": NC_("system", "embedding"),
+    "embedding": N_("embedding"),
     "thinking": N_("thinking"),
     "vision": N_("vision"),
     "tools": N_("tools"),
@@ -65,7 +65,7 @@ def panel(engine: Engine, status: OllamaStatus, models: Sequence[ModelDetails], 
             return
         with st.form("pull_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input(
-                words("Pull a model"),
+                words("Pull"),
                 key="pull_name",
                 placeholder=FIRST[1],
                 help=words("A name from Ollama's library, or hf.co/USER/REPOSITORY:Q4_K_M. Downloads can be resumed."),
@@ -182,7 +182,7 @@ def _state(item: ModelDetails, words: Words) -> Node:
 
 
 def _pull(item: PullStatus, words: Words) -> Node:
-    state = "downloading" if item.state == "running" else item.state
+    state = item.state
     head = node(
         "div",
         "head",
@@ -210,7 +210,7 @@ def _pull(item: PullStatus, words: Words) -> Node:
 def _figures(item: PullStatus, words: Words) -> str:
     found = [words("{done} of {total}", done=size_text(item.done), total=size_text(item.total))]
     if not item.over and item.per_second > 0:
-        found.append(words("{rate}/s", rate=size_text(round(item.per_second))))
+        found.append(f"{size_text(round(item.per_second))}/s")
     if not item.over and item.remaining_s is not None:
         found.append(words("{time} left", time=span_text(item.remaining_s)))
     return " · ".join(found)

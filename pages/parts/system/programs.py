@@ -60,7 +60,7 @@ def view(ways: Sequence[Way], words: Words, *, key: str) -> None:
 
 def _card(way: Way, words: Words) -> Node:
     if way.install:
-        line = command(way.install, words, words("Not needed. To install it"))
+        line = command(way.install, words, words("How to set it up"))
         head = node("div", "head", node("strong", "heading", way.title), chip("grey", words("not installed")))
         return node("section", "card way", head, node("p", "", *with_code(way.said)), line)
     state = chip("pass", words("on")) if way.on else chip("grey", words("off"))
@@ -69,7 +69,7 @@ def _card(way: Way, words: Words) -> Node:
     facts = node("div", "facts muted small", *(node("span", "", *with_code(text)) for text in way.facts))
     below = [command(item.text, words, item.label) for item in way.snippets] if way.on else []
     if not way.on and way.turn_on:
-        below.append(command(way.turn_on, words, words("To turn it on")))
+        below.append(command(way.turn_on, words, words("How to set it up")))
     wrong = [node("div", "why", *fault_nodes(way.fault, words))] if way.fault else []
     return node(
         "section",
@@ -89,7 +89,7 @@ def http_api(engine: Engine, words: Words) -> Way:
     question = words("When does a connected graph have an Euler circuit?")
     asked = f"""curl -H "Content-Type: application/json"{token} {address}/runs -d '{{"question": "{question}"}}'"""
     return Way(
-        title=words("HTTP API"),
+        title="HTTP API",
         on=True,
         said=words("Programs can do what these pages do."),
         facts=(f"`{address}/openapi.json`",),

@@ -17,7 +17,7 @@ from engine.messages import N_, NC_
 from engine.model.system import SettingValue
 from pages.parts.common.actions import clear, next_step
 
-_HEAD = (N_("Variable"), NC_("system", "Value"), NC_("system", "From"), NC_("system", "Meaning"))
+_HEAD = (N_("Variable"), NC_("system", "Value"), N_("Source"), N_("Description"))
 _SOURCES = {"default": N_("default"), "environment": N_("environment"), "override": N_("command line")}
 """Names of those that are no files."""
 _LINES = (
@@ -35,8 +35,8 @@ def panel(engine: Engine, words: Words) -> None:
 def view(settings: Sequence[SettingValue], words: Words, *, key: str) -> None:
     """Draw the filters, the settings that pass them and how one is changed."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}_filters"):
-        text = narrowing(words("Find a setting"), key=f"{key}_q", placeholder="")
-        every = st.toggle(words("Also defaults"), key=f"{key}_every")
+        text = narrowing(words("Settings"), key=f"{key}_q", placeholder="")
+        every = st.toggle(words("All"), key=f"{key}_every")
     # A setting is searched among all: who types its name wants to see it.
     shown = settings_found(settings, text, words, changed=not every and not text)
     if shown:
@@ -47,7 +47,7 @@ def view(settings: Sequence[SettingValue], words: Words, *, key: str) -> None:
         next_step(words("Nothing matches."), label, "filter_alt_off", key=f"{key}_clear", does=clear(f"{key}_q"))
     else:
         st.info(words("Every setting has its default."))
-    with st.expander(words("How to change one"), icon=":material/edit:"):
+    with st.expander(words("How to set it up"), icon=":material/edit:"):
         st.caption(words("The terminal wins over .env, and .env over workbench.toml. Changes apply at the next start."))
         draw_system([command(line, words) for line in _LINES], words, key=f"{key}_how")
 

@@ -42,7 +42,7 @@ def chosen_part(engine: Engine, words: Words, bar: DeltaGenerator) -> str:
     if st.query_params.get("part", "health") not in shown:
         st.info(words("This link names a part of System that is not here."))
     with bar:
-        return chosen_view("system", words("Part of the page"), shown, parameter="part")
+        return chosen_view("system", words("View"), shown, parameter="part")
 
 
 def again_button(words: Words, bar: DeltaGenerator) -> bool:

@@ -31,7 +31,7 @@ def newest(place: str, words: Words) -> None:
     _, model, trial = asked
     if trial.value is None and trial.pending is not None:
         # The name is anybody's: as text, not as markup.
-        st.text(words("Asking {model} …", model=model))
+        st.text(f"{model}: {words('Checking …')}")
     elif trial.value is not None:
         view(trial.value, words, key=f"trial_{place}")
     elif trial.fault is not None:
@@ -47,8 +47,8 @@ def view(trial: ModelTrial, words: Words, *, key: str) -> None:
         return
     facts = [duration_text(trial.ms)]
     if trial.prompt_tokens is not None and trial.reply_tokens is not None:
-        facts.append(words("{prompt} → {reply} tokens", prompt=trial.prompt_tokens, reply=trial.reply_tokens))
+        facts.append(words("{n} tokens", n=f"{trial.prompt_tokens} → {trial.reply_tokens}"))
     figures = node("span", "muted small num", " · ".join(facts))
     head = node("div", "lead", node("strong", "", f"✓ {trial.model}"), figures)
-    reply = node("div", "reply", trial.reply.strip() or words("(empty reply)"))
+    reply = node("div", "reply", trial.reply.strip() or words("(empty)"))
     draw_system((box("pass", "", head, reply),), words, key=key)

@@ -132,10 +132,10 @@ def test_knowledge_has_the_views_of_a_role(visitor: Visitor, person: Person, vie
 def test_what_deletes_or_renames_is_for_admins(visitor: Visitor, person: Person) -> None:
     visitor.person = person
     app = opened("knowledge", view="collections", collection="samples")
-    assert not {"Aliases", "Re-embed", "Limit"} & {item.label for item in app.button}
+    assert not {"Aliases", "Re-embed", "Groups"} & {item.label for item in app.button}
     visitor.person = ADMIN
     app = opened("knowledge", view="collections", collection="samples")
-    assert {"Aliases", "Re-embed", "Limit"} <= {item.label for item in app.button}
+    assert {"Aliases", "Re-embed", "Groups"} <= {item.label for item in app.button}
 
 
 @pytest.mark.parametrize("person", [VIEWER, EDITOR])
