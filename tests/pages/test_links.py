@@ -87,6 +87,7 @@ def test_a_run_from_a_chat_says_what_was_sent_and_what_was_made_of_it(engine: En
     [
         ("", {"collection": "not_here"}),
         ("knowledge", {"collection": "not_here"}),
+        ("knowledge", {"collection": "not_here", "view": "search"}),
         ("tune", {"query_set": "not_here"}),
     ],
 )
