@@ -108,7 +108,7 @@ def test_a_failed_run_has_no_foot_and_says_what_was_kept(engine: Engine) -> None
 
 
 def test_wanted_settings_move_the_whole_panel(engine: Engine, looped: RunRecord) -> None:
-    """What "Back to the run's settings" and a remedy do."""
+    """Go back to the settings of the run, as *Reset* and a remedy do."""
 
     def page(values: dict[str, object]) -> None:
         import streamlit as st

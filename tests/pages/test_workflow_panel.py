@@ -380,7 +380,7 @@ def test_a_session_begins_at_the_defaults_of_the_machine_unless_its_address_says
     ids=lambda config: config.workflow,
 )
 def test_a_wanted_config_moves_the_whole_panel_to_it(config: RunConfig) -> None:
-    """What "Back to the run's settings" does, no matter what workflow the panel stood at."""
+    """Go back to the settings of the run from any workflow of the panel."""
 
     def page(config: object) -> None:
         import streamlit as st

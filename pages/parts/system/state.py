@@ -39,8 +39,11 @@ def chosen_part(engine: Engine, words: Words, bar: DeltaGenerator) -> str:
     """Draw the choice of parts in ``bar``, and above it that a link names one that is not here."""
     shown: dict[str, str] = {name: words(text) for name, text in PARTS.items() if may(_NEEDED.get(name, "viewer"))}
     shown |= {name: title for name, (title, _) in further_parts(engine, words).items()}
-    if st.query_params.get("part", "health") not in shown:
-        st.info(words("This link names a part of System that is not here."))
+    asked = st.query_params.get("part", "health")
+    if asked not in shown:
+        away = N_("Tokens and the log of changes are part of the plug-in `team`, which is not here.")
+        without = asked == "people" and not panels("system")
+        st.info(words(away if without else "This link names a part of System that is not here."))
     with bar:
         return chosen_view("system", words("View"), shown, parameter="part")
 

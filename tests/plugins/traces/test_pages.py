@@ -87,7 +87,7 @@ def test_a_set_whose_documents_are_elsewhere_is_not_offered_to_be_run(engine: En
     app = opened("tune", query_set="sea")
     assert "The documents of imported runs are not here" in inline(app)
     assert not any(item.key == "tune_start" for item in app.button)
-    assert EN("The runs never went where these settings lead.") in visible(app) or "nothing recorded" in visible(app)
+    assert EN("The recorded runs say nothing of these settings; run again with them, or go back.") in visible(app)
     assert "gather again" not in visible(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,7 +51,8 @@ def test_a_stranger_sees_the_way_to_sign_in_and_nothing_else() -> None:
         "Afterwards you come to the page you asked for.",
     ]
     assert not app.sidebar.children
-    assert inline(app) == ""
+    # The language and the keyboard of the document, and nothing else.
+    assert [sorted(json.loads(part)) for part in inline(app).splitlines()] == [["first", "lang", "skip", "steps"]]
 
 
 def test_nobody_has_to_sign_in_where_nothing_is_set_up(engine: Engine) -> None:
@@ -90,18 +92,25 @@ def test_a_viewer_looks_at_a_run_and_tries_settings_without_buttons_that_change(
     run = run_of(engine, EDITOR)
     for person, may in ((EDITOR, True), (VIEWER, False)):
         visitor.person = person
-        drawn = inline(opened(run=run, top_k="3"))
-        assert ("Run with these settings" in drawn) == ('"pin"' in drawn) == may
+        app = opened(run=run, top_k="3")
+        assert ('"apply"' in inline(app)) == may
+        app.session_state["tab"] = "map"
+        app.run()
+        assert ('"pin"' in inline(app)) == may
 
 
-@pytest.mark.parametrize(("person", "tools"), [(VIEWER, set()), (EDITOR, {"Add"}), (ADMIN, {"Add", "Delete"})])
+@pytest.mark.parametrize(
+    ("person", "tools"), [(VIEWER, set()), (EDITOR, {"Add a tag"}), (ADMIN, {"Add a tag", "Delete"})]
+)
 def test_the_list_of_runs_offers_what_a_role_may(
     engine: Engine, visitor: Visitor, person: Person, tools: set[str]
 ) -> None:
-    run_of(engine, EDITOR)
+    run = run_of(engine, EDITOR)
     visitor.person = person
     app = opened("runs")
-    assert {item.label for item in app.button} & {"Add", "Delete"} == tools
+    app.session_state["run_list"] = {"selected": [run]}
+    app.run()
+    assert {item.label for item in app.button} & {"Add a tag", "Delete"} == tools
     assert EDITOR.id in inline(app)
 
 
@@ -116,8 +125,8 @@ def test_runs_are_narrowed_to_those_of_one_author(engine: Engine, visitor: Visit
 
 VIEWS: list[tuple[Person, set[str]]] = [
     (VIEWER, {"Collections"}),
-    (EDITOR, {"Add", "Collections"}),
-    (ADMIN, {"Add", "Collections", "Connect"}),
+    (EDITOR, {"Add files", "Collections"}),
+    (ADMIN, {"Add files", "Collections", "Connect"}),
 ]
 
 
@@ -125,7 +134,7 @@ VIEWS: list[tuple[Person, set[str]]] = [
 def test_knowledge_has_the_views_of_a_role(visitor: Visitor, person: Person, views: set[str]) -> None:
     visitor.person = person
     app = opened("knowledge")
-    assert choices(app, "Collections") & {"Add", "Collections", "Connect"} == views
+    assert choices(app, "Collections") & {"Add files", "Collections", "Connect"} == views
 
 
 @pytest.mark.parametrize("person", [VIEWER, EDITOR])

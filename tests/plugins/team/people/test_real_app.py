@@ -138,6 +138,9 @@ def routes_of_streamlit() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for route in (*create_streamlit_routes(parts), *forwards()):
         path = getattr(route, "path", "")
+        if path == "/{name}":
+            # Of no page: a sentence, for strangers too.
+            continue
         filled = path.replace("{path:path}", "x").replace("{file_id:path}", "x").replace("{session_id}", "x")
         filled = filled.replace("{file_id}", "x")
         found.setdefault(filled, set()).update(getattr(route, "methods", None) or {"GET"})

@@ -105,7 +105,7 @@ def test_on_a_server_a_replica_is_restarted_while_people_and_programs_use_it(tea
     page.reload()
     page.wait_for_selector(IDLE)
     expect(page.locator("section.answer").filter(has_text="32").last).to_be_visible(timeout=PATIENCE_MS)
-    page.goto(f"{team.url}/knowledge?lang=en")
+    page.goto(f"{team.url}/knowledge?lang=en&view=add")
     page.wait_for_selector(IDLE)
     page.locator("input[type=file]").set_input_files(
         FilePayload(name="cats.md", mimeType="text/plain", buffer=b"# Cats\n\nCats eat fish and mice.")

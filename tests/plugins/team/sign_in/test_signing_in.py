@@ -50,8 +50,8 @@ def test_a_viewer_comes_to_the_page_that_was_asked_for_and_can_change_nothing(si
     assert "run=demo-forced-en" in page.url
     expect(page.get_by_text("You are signed in as a viewer")).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
-    expect(page.get_by_text("Back to the run's settings")).to_be_visible()
-    expect(page.get_by_text("Run with these settings")).to_have_count(0)
+    expect(page.get_by_role("button", name="Reset")).to_be_visible()
+    expect(page.get_by_role("button", name="Apply")).to_have_count(0)
 
 
 def test_a_stranger_is_sent_nothing_but_the_page_to_sign_in_on(app: App, tab: Page) -> None:
