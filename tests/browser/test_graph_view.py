@@ -16,7 +16,7 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
     """GH-03, SC-12: from an entity and from a relationship to passages, with a list for those who do not see it."""
     tab = open_tab()
     page = tab.open("/knowledge?view=graph&lang=en&kb_collection=samples&look=entities&entity=Insulin")
-    picture = page.get_by_role("application", name=re.compile("knowledge graph of"))
+    picture = page.get_by_role("application", name=re.compile("Knowledge graph: "))
     expect(picture.locator(".dot").first).to_be_visible()
     detail = page.locator(".graph .detail")
 

@@ -51,7 +51,8 @@ def gathered(open_tab: OpenTab, tmp_path: Path) -> Watched:
         # By its key: the button that opens the form has the same name.
         page.locator(".st-key-tune_import_start button").click()
         page.get_by_role("button", name=f"Run {QUESTIONS} questions").click()
-    expect(page.get_by_text(re.compile(r"^run \d{4}-"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d$"))).to_be_visible()
+    expect(page.get_by_text("There is no query set named")).to_have_count(0)
     tab.settle()
     return tab
 

@@ -19,10 +19,10 @@ def test_nothing_is_said_where_nothing_goes_on() -> None:
 
 
 def test_the_line_says_how_far_the_job_is_and_what_is_left() -> None:
-    assert job_line((DONE, EMBEDDING), EN) == "Files into docs · 12/40 passages · 14 s left"
-    assert job_line((EMBEDDING,), ZH) == "文件放入 docs · 12/40 个片段 · 还需 14 s"
+    assert job_line((DONE, EMBEDDING), EN) == "Files · docs · 12/40 passages · 14 s left"
+    assert job_line((EMBEDDING,), ZH) == "文件 · docs · 12/40 个片段 · 还需 14 s"
 
 
 def test_a_job_that_has_no_figures_yet_says_its_state_and_others_are_counted() -> None:
-    assert job_line((READING,), EN) == "Files into docs · reading"
-    assert job_line((READING, EMBEDDING), EN) == "Files into docs · 12/40 passages · 14 s left · 1 more job"
+    assert job_line((READING,), EN) == "Files · docs · reading"
+    assert job_line((READING, EMBEDDING), EN) == "Files · docs · 12/40 passages · 14 s left · 1 more job"

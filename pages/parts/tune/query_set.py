@@ -54,7 +54,8 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
         gathering_buttons(engine, gathering, config, words, alone=len(batches) == 1)
         if may("editor"):
             set_menus(engine, query_set, names, config, words)
-    if unknown := st.session_state.get(_UNKNOWN):
+    unknown = st.session_state.get(_UNKNOWN)
+    if unknown and unknown not in names:
         fault_box(Fault.of(UnknownQuerySet(name=unknown)), words, key="tune_unknown_set")
     misplaced(engine, query_set, words)
     gathering_notes(engine, gathering, words)
