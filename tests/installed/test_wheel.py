@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,9 @@ def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) ->
     build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
     subprocess.run([*build, "-t", "sdist"], cwd=ROOT, check=True, capture_output=True)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        archive.extractall(tmp_path, filter="data")
+        # Python before 3.11.4 has no filters.
+        safe: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(tmp_path, **safe)
     source = tmp_path / f"rag_workbench-{__version__}"
     subprocess.run([*build, "-t", "wheel"], cwd=source, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as again, zipfile.ZipFile(wheel) as first:

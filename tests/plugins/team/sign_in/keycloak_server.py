@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HOME = Path(__file__).resolve().parents[4] / ".keycloak"
 CLIENT, SECRET = "workbench", "of-the-tests"
@@ -130,7 +131,9 @@ def _installed(maven: str, folder: Path) -> bool:
         return False
     archive = next(folder.glob("*.tar.gz"))
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+        # Python before 3.11.4 has no filters.
+        safe: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        packed.extractall(folder, **safe)
     archive.unlink()
     program = _program(folder)
     # What a first start would do for half a minute: compile the configuration, make the tables, read the realm.
