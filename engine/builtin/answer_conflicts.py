@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from engine.builtin.answer_reading import Statement
 from engine.builtin.terms import terms
-from engine.builtin.unmentioned import heading_of
 from engine.model.values import Passage
 
 if TYPE_CHECKING:
@@ -173,4 +172,4 @@ def _share(quote: Quote) -> float:
 
 
 def _said_by(passage: Passage) -> str:
-    return f"{heading_of(passage)}\n{passage.text}"
+    return f"{passage.heading}\n{passage.text}"

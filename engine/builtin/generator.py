@@ -19,7 +19,7 @@ from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, le
 from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of
-from engine.builtin.unmentioned import heading_of, missing_terms, shares_of, stands_in, unknown_names
+from engine.builtin.unmentioned import missing_terms, shares_of, stands_in, unknown_names
 from engine.model.language import language_of
 from engine.model.values import AnswerKind, Language, Passage
 from engine.model.wording import KINDS
@@ -215,7 +215,7 @@ def quotes_of(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
 
 
 def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iterator[Quote]:
-    heading = _share_of(asking.question, heading_of(passage)) if heading_of(passage) else 0.0
+    heading = _share_of(asking.question, passage.heading) if passage.heading else 0.0
     entry = _ENTRY.fullmatch(passage.section.rpartition(" > ")[2])
     items = quotable(passage.text, passage.section)
     said = [_covers(asking.question, item.text) for item in items]

@@ -273,8 +273,7 @@ class ChatExtractor(ChatRole):
 
 def extraction_messages(passage: StoredPassage, former: str | None = None) -> tuple[Message, ...]:
     """The prompt for one passage; with ``former``, the reply that could not be used, that of the second try."""
-    headings = " > ".join(part for part in (passage.title, passage.section) if part)
-    parts = [fenced("headings", headings)] if headings else []
+    parts = [fenced("headings", passage.heading)] if passage.heading else []
     parts += [fenced("passage", passage.text[:LONGEST_PASSAGE]), "Entities and relationships as JSON:"]
     return prompt(_READ, parts, former, _AGAIN.format(fields="entities and relationships"))
 

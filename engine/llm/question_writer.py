@@ -117,8 +117,7 @@ def question_messages(passage: StoredPassage, former: str | None = None) -> tupl
     text = passage.text[:_LONGEST_PASSAGE]
     language = language_of(text)
     rules = in_language(_RULES, language, {"questions": [_SHOWN.get(language, _SHOWN["en"])]})
-    heading = " > ".join(part for part in (passage.title, passage.section) if part)
-    parts = [fenced("headings", heading), fenced("passage", text), "Your questions as JSON:"]
+    parts = [fenced("headings", passage.heading), fenced("passage", text), "Your questions as JSON:"]
     return prompt(rules, parts, former, _AGAIN)
 
 

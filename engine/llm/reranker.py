@@ -153,9 +153,8 @@ class ChatReranker(ChatRole):
 
 def shown(passage: Passage) -> str:
     """Format a passage for a model: heading and text, cut if very long."""
-    heading = passage.section or passage.title
     text = passage.text if len(passage.text) <= LONGEST else passage.text[:LONGEST] + "…"
-    return f"{heading}\n{text}" if heading else text
+    return f"{passage.heading}\n{text}" if passage.heading else text
 
 
 def _score(value: Any) -> float | None:

@@ -183,5 +183,4 @@ def sigmoid(logit: float) -> float:
 
 def shown(passage: Passage) -> str:
     """Return the text of a passage with its heading, which often says what the passage is about."""
-    heading = passage.section or passage.title
-    return f"{heading}\n{passage.text}" if heading else passage.text
+    return f"{passage.heading}\n{passage.text}" if passage.heading else passage.text

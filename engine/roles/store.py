@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from engine.model.values import SOURCE_KINDS, Account, Fault, PassageId, SourceKind, kind_named
+from engine.model.values import SOURCE_KINDS, Account, Fault, PassageId, SourceKind, heading_of, kind_named
 from engine.roles.trace import Vector
 
 
@@ -115,6 +115,11 @@ class StoredPassage:
     ordinal: int = 0
     meta: Mapping[str, Any] = field(default_factory=dict)
     """Anything else that ingestion knows: language, date, source hash, kind of source."""
+
+    @property
+    def heading(self) -> str:
+        """Title and section as one path; empty where it has neither."""
+        return heading_of(self.title, self.section)
 
     @property
     def kind(self) -> SourceKind:

@@ -15,6 +15,8 @@ from engine.knowledge.load import Document, load_bytes
 from engine.knowledge.loaders.contents import Section
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.language import tokens
+from engine.model.values import Passage, PassageId
+from engine.roles import StoredPassage
 
 ENGLISH = "The pancreas makes insulin number {n}. "
 CHINESE = "胰岛素由胰腺分泌，这是第{n}句话，用来检查切分。"
@@ -261,3 +263,21 @@ def test_a_line_that_leads_to_code_goes_with_it() -> None:
     pieces = split(text, ChunkOptions(target_tokens=120, most_tokens=140, overlap_tokens=0))
     assert len(pieces) > 1
     assert next(piece for piece in pieces if "lamp --glow" in piece).startswith("Run this command:")
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "path"),
+    [
+        ("Server options", "server.port", "Server options > server.port"),
+        ("Server options", "Server options > server.port", "Server options > server.port"),
+        ("Server", "Server options > server.port", "Server > Server options > server.port"),
+        ("Server options", "Server options", "Server options"),
+        ("Server options", "", "Server options"),
+        ("", "server.port", "server.port"),
+        ("", "", ""),
+    ],
+)
+def test_the_heading_path_of_a_passage_names_its_title_once(title: str, section: str, path: str) -> None:
+    stored = StoredPassage(PassageId("a#1"), "a", "text", section=section, title=title)
+    found = Passage(PassageId("a#1"), "a", "text", 0.5, 0.5, section=section, title=title)
+    assert (stored.heading, found.heading) == (path, path)

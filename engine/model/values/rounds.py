@@ -20,6 +20,18 @@ from engine.model.values.names import (
 )
 from engine.model.values.origin import NO_SCALE
 
+
+def heading_of(title: str, section: str) -> str:
+    """Return the heading path ``title > section`` of a passage; a section that begins with the title stands alone.
+
+    >>> heading_of("Server options", "server.port")
+    'Server options > server.port'
+    """
+    if title and section != title and not section.startswith(f"{title} > "):
+        return f"{title} > {section}" if section else title
+    return section
+
+
 Content = tuple[PassageId, str, str, str, str, int, str]
 """Id, source, text, section, title, ordinal and date of a passage."""
 
@@ -47,6 +59,11 @@ class Passage:
     """ISO 8601 date of what it tells; empty where its source has none."""
     text_score: float | None = None
     """BM25 score, 0 and up; comparable within one query only."""
+
+    @property
+    def heading(self) -> str:
+        """Title and section as one path; empty where it has neither."""
+        return heading_of(self.title, self.section)
 
     @property
     def content(self) -> Content:
