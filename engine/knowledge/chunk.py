@@ -2,7 +2,7 @@
 
 Sizes are in tokens, estimated without a model: a Chinese, Japanese or Korean character counts one, other text a quarter
 of a token a character. Nothing is left out; a long section's pieces share one sentence. A table or a block of code that
-fits into a passage stays whole.
+fits into a passage stays whole; a piece from the middle of a table, a list item or a definition knows what it continues.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ from engine.roles import StoredPassage
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LIST = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s?)")
 _TABLE = re.compile(r"\s*\|")
+_RULE = re.compile(r"\s*\|?[\s:|=-]*-[\s:|=-]*")
+_DEFINES = re.compile(r" {0,3}:[ \t]+\S")
+_MOST_PARENTS = 3
+_LONGEST_CONTEXT = 300
+"""Characters of a header row, a term or the start of a list item."""
 _SENTENCE_END = re.compile(
     # Closing quotes and brackets belong to the sentence they close; "3.5" and "e.g. x" hold no end, for an end in
     # Latin script needs white space and then something that can begin a sentence.
@@ -52,7 +57,8 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
     """
     passages: list[StoredPassage] = []
     for section in document.sections:
-        for text, lines in _placed(section, split(section.text, options)):
+        standing = Standing(section.text)
+        for text, lines, begins in _placed(section, split(section.text, options)):
             ordinal = len(passages) + 1
             meta = {"content_hash": document.content_hash, "language": language_of(text)}
             if document.kind != "vector":
@@ -61,6 +67,8 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
                 meta["chunks"] = options.key
             if added_at:
                 meta["added_at"] = added_at
+            if begins and (continued := standing.at(begins)):
+                meta["context"] = continued
             if lines:
                 meta["lines"] = lines
             passages.append(
@@ -77,23 +85,81 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
     return passages
 
 
-def _placed(section: Section, pieces: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each piece with the lines of the file that it comes from, ``12-30``; empty where the file has none."""
-    if not section.lines:
-        yield from ((piece, "") for piece in pieces)
-        return
+def _placed(section: Section, pieces: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Each piece, the lines of the file that it comes from (``12-30``, empty where the file has none), and its place."""
     # Nothing is searched or counted twice: a section may be all of a large file, and its pieces tens of thousands.
     at = first = counted = 0
     for piece in pieces:
         found = section.text.find(piece, at)
         if found < 0:
-            yield piece, ""
+            yield piece, "", 0
             continue
-        first += section.text.count("\n", counted, found)
-        at, counted = found + 1, found  # the next one may begin with the last sentence of this one
-        numbers = [number for number in section.lines[first : first + piece.count("\n") + 1] if number]
-        ends = sorted({min(numbers), max(numbers)}) if numbers else []
-        yield piece, "-".join(map(str, ends))
+        at = found + 1  # the next one may begin with the last sentence of this one
+        ends = list[int]()
+        if section.lines:
+            first += section.text.count("\n", counted, found)
+            counted = found
+            numbers = [number for number in section.lines[first : first + piece.count("\n") + 1] if number]
+            ends = sorted({min(numbers), max(numbers)}) if numbers else []
+        yield piece, "-".join(map(str, ends)), found
+
+
+class Standing:
+    """What the pieces of a text continue, asked for in their order; every line is looked at once."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines(keepends=True)
+        self._next = self._place = 0
+        self._above: list[tuple[int, str]] = []
+        """Depth and text of each line that the next one may stand under, ever deeper."""
+        self._rows = 0
+        """Of the table that is open."""
+        self._first = self._header = self._fence = ""
+
+    def at(self, begins: int) -> str:
+        """The header row of the table that a piece continues, else the items and terms that it stands under.
+
+        A line each, outermost first; empty where the piece stands by itself, and inside code between fences.
+        """
+        while self._next < len(self._lines) and self._place + len(self._lines[self._next]) <= begins:
+            self._read(self._lines[self._next])
+            self._place += len(self._lines[self._next])
+            self._next += 1
+        line = self._lines[self._next] if self._next < len(self._lines) else ""
+        if self._fence:
+            return ""
+        if _TABLE.match(line):
+            return self._header if self._rows else ""
+        depth = _depth(line)
+        return "\n".join(text for above, text in self._above if above < depth)
+
+    def _read(self, line: str) -> None:
+        mark = _FENCE.match(line.lstrip())
+        if mark or self._fence:
+            closes = bool(mark and self._fence and mark.group(1).startswith(self._fence))
+            self._fence = "" if closes else self._fence or (mark.group(1) if mark else "")
+        elif _TABLE.match(line):
+            self._rows += 1
+            if self._rows == 1:
+                self._first, self._header = line, ""
+            elif self._rows == 2 and _RULE.fullmatch(line.rstrip("\n")):
+                self._header = _shortened(self._first.strip())
+        else:
+            self._rows = 0
+            if line.strip():
+                depth = _depth(line)
+                above = [item for item in self._above if item[0] < depth]
+                self._above = [*above, (depth, _shortened(line.strip()))][-_MOST_PARENTS:]
+
+
+def _depth(line: str) -> int:
+    """How far a line is indented; a definition stands under its term, which is in the line above it."""
+    spread = line.expandtabs(4)
+    return len(spread) - len(spread.lstrip()) + bool(_DEFINES.match(line))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_CONTEXT else f"{text[:_LONGEST_CONTEXT].rstrip()}…"
 
 
 def split(text: str, options: ChunkOptions = DEFAULT_CHUNKS) -> list[str]:

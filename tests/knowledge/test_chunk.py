@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.knowledge.chunk import chunk, split
+from engine.knowledge.chunk import Standing, chunk, split
 from engine.knowledge.load import Document, load_bytes
 from engine.knowledge.loaders.contents import Section
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
@@ -281,3 +281,36 @@ def test_the_heading_path_of_a_passage_names_its_title_once(title: str, section:
     stored = StoredPassage(PassageId("a#1"), "a", "text", section=section, title=title)
     found = Passage(PassageId("a#1"), "a", "text", 0.5, 0.5, section=section, title=title)
     assert (stored.heading, found.heading) == (path, path)
+
+
+@pytest.mark.parametrize(
+    ("begins", "said"),
+    [
+        ("| `size` | 12 |", "| Name | Default |"),
+        ("The default is", "--wrap\n:   How lines break."),
+        ("- `gzip`:", "- Encodings:"),
+        ("level 5", "- Encodings:\n- `gzip`:"),
+        ("Nothing above", ""),
+        ("| `loose` | 1 |", ""),
+        ("inside = 2", ""),
+    ],
+    ids=["row", "definition", "item", "nested", "paragraph", "row_without_header", "code"],
+)
+def test_a_piece_knows_the_header_the_term_or_the_items_that_it_continues(begins: str, said: str) -> None:
+    text = (
+        "| Name | Default |\n|---|---|\n| `age` | 3 |\n| `size` | 12 |\n\n"
+        "--wrap\n\n:   How lines break.\n\n    The default is auto.\n\n"
+        "- Encodings:\n    - `gzip`:\n        level 5\n\n"
+        "Nothing above\n\n| `tight` | 0 |\n| `loose` | 1 |\n\n"
+        "- Code:\n    ```\n    outside = 1\n    inside = 2\n    ```\n"
+    )
+    assert Standing(text).at(text.index(begins)) == said
+
+
+def test_the_rest_of_a_long_table_has_the_header_as_context_and_not_in_its_text() -> None:
+    rows = "".join(f"| `option_{n}` | The option number {n} of this table, at its usual place. |\n" for n in range(60))
+    passages = chunk(load_bytes("options.md", f"# Options\n\n| Name | Meaning |\n|---|---|\n{rows}".encode()))
+    assert len(passages) > 1
+    assert "context" not in passages[0].meta
+    assert {item.meta["context"] for item in passages[1:]} == {"| Name | Meaning |"}
+    assert all("Meaning" not in item.text for item in passages[1:])

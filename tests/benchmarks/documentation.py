@@ -1,0 +1,128 @@
+"""Questions about documentation that others wrote: sources found, answers right, refusals, by setting.
+
+``tests/benchmarks/trees/NAME.json`` names a public repository, a commit and a folder, with questions in English and
+Chinese that were written before any run. ``--data DIR`` holds the trees: DIR/NAME is that folder at that commit.
+Collections are kept in the folder of ``--vectors``, as embedding them takes minutes; delete it to ingest them again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from engine.engine import Engine
+from engine.knowledge.ingest import items_of
+from engine.model.config import RunConfig, config_from_dict
+from engine.model.language import Language
+from engine.model.values import RunRecord
+from engine.settings import Settings
+from tests.benchmarks.harness import Bench, Row
+
+TREES = Path(__file__).with_name("trees")
+_TOP = 5
+_INGEST_S = 3600.0
+_MARKS = re.compile(r"[`'\"“”‘’「」*\s]+")
+Context = Literal["none", "path"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What one line of the table was run with."""
+
+    name: str
+    context: Context = "path"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+VARIANTS = (
+    Variant("context none", "none"),
+    Variant("context path"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as it was asked, and the run that it became."""
+
+    record: RunRecord
+    answers: tuple[str, ...] = ()
+    """Texts of which a right answer holds one; empty where no page answers."""
+    sources: tuple[str, ...] = ()
+
+    def found(self, among: int) -> bool:
+        """Whether the first search has a right source among its first passages."""
+        first = self.record.rounds[0].candidates[:among] if self.record.rounds else ()
+        return any(item.passage.source in self.sources for item in first)
+
+    @property
+    def given(self) -> bool:
+        """Whether there is an answer that does not say that it cannot tell."""
+        return self.record.outcome in ("answered", "answered_forced") and self.record.answer_note != "cannot_tell"
+
+    @property
+    def right(self) -> bool:
+        said = _plain(self.record.answer)
+        return self.given and any(_plain(answer) in said for answer in self.answers)
+
+
+def documentation(bench: Bench) -> Iterator[Row]:
+    """Every tree that is at hand, in both languages, by every variant."""
+    trees = [path for path in sorted(TREES.glob("*.json")) if bench.data and (bench.data / path.stem).is_dir()]
+    if not trees or bench.data is None:
+        print(f"left out: no folder with {', '.join(path.stem for path in sorted(TREES.glob('*.json')))} (--data)")
+        return
+    kept = (bench.vectors or bench.folder) / "documentation"
+    with Engine.open(Settings(data_dir=kept)) as engine:
+        engine.wait_until_ready()
+        for path in trees:
+            tree = json.loads(path.read_text(encoding="utf-8"))
+            for variant in VARIANTS:
+                collection = ingested(engine, bench.data / path.stem, variant.context)
+                config = config_from_dict({**variant.settings, "collection": collection})
+                for language in ("en", "zh"):
+                    asked = list(runs(engine, tree, language, config))
+                    yield from _rows(f"{path.stem}, asked in {language}: {variant.name}", asked)
+
+
+def ingested(engine: Engine, folder: Path, context: Context) -> str:
+    """The collection of a tree, made where it is not there."""
+    name = f"{folder.name.replace('-', '_')}_{context}"
+    if name not in {info.name for info in engine.collections()}:
+        items, _ = items_of([folder])
+        job = engine.ingestions.start(items, name)
+        status = engine.ingestions.wait(job, _INGEST_S)
+        assert status.state == "done", status.fault
+    return name
+
+
+def runs(engine: Engine, tree: Mapping[str, Any], language: Language, config: RunConfig) -> Iterator[Asked]:
+    """The questions of a tree in one language, answerable ones first."""
+    for item in tree["answerable"]:
+        yield Asked(engine.run(item[language], config), tuple(item["answers"]), tuple(item["sources"]))
+    for item in tree["unanswerable"]:
+        yield Asked(engine.run(item[language], config))
+
+
+def _rows(name: str, asked: Iterable[Asked]) -> Iterator[Row]:
+    asked = list(asked)
+    answerable = [item for item in asked if item.answers]
+    others = [item for item in asked if not item.answers]
+    yield _share(f"{name}: right source first", [item.found(1) for item in answerable])
+    yield _share(f"{name}: among the first five", [item.found(_TOP) for item in answerable])
+    yield _share(f"{name}: answered right", [item.right for item in answerable])
+    yield _share(f"{name}: answered wrong", [item.given and not item.right for item in answerable])
+    yield _share(f"{name}: unanswerable, refused", [not item.given for item in others])
+    yield Row(f"{name}: time of a run", "ms", tuple(item.record.duration_ms for item in asked))
+
+
+def _share(name: str, hits: list[bool]) -> Row:
+    return Row(name, "%", (sum(hits) / max(len(hits), 1),), note=f"{sum(hits)} of {len(hits)}")
+
+
+def _plain(text: str) -> str:
+    """A text without white space, case and marks around code: none of them makes an answer wrong."""
+    return _MARKS.sub("", text).casefold()
