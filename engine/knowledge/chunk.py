@@ -2,7 +2,7 @@
 
 Sizes are in tokens, estimated without a model: a Chinese, Japanese or Korean character counts one, other text a quarter
 of a token a character. Nothing is left out; a long section's pieces share one sentence. A table or a block of code that
-fits into a passage stays whole; a piece from the middle of a table, a list item or a definition knows what it continues.
+fits into a passage stays whole; a piece from inside a table, a list item or a definition says what it continues.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
 
 
 def _placed(section: Section, pieces: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Each piece, the lines of the file that it comes from (``12-30``, empty where the file has none), and its place."""
+    """Each piece with the lines of the file that it comes from (``12-30``, or empty), and where it begins."""
     # Nothing is searched or counted twice: a section may be all of a large file, and its pieces tens of thousands.
     at = first = counted = 0
     for piece in pieces:
