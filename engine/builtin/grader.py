@@ -131,10 +131,10 @@ def judged(question: Question, passage: Passage, similarity: float, model: Coeff
 
     Terms covered and missing are always those of the whole question; numbers and kind of answer are the part's.
     """
-    chosen = weigh(question, passage.text, similarity, heading=passage.heading)
+    chosen = weigh(question, passage.text, similarity, heading=passage.above)
     probability = model.probability(chosen.features)
     for part in question.parts:
-        evidence = weigh(part, passage.text, similarity, heading=passage.heading)
+        evidence = weigh(part, passage.text, similarity, heading=passage.above)
         chance = model.probability(evidence.features)
         if chance > probability:
             chosen, probability = replace(evidence, covered=chosen.covered, missing=chosen.missing), chance

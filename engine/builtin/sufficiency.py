@@ -47,7 +47,7 @@ def by_words(question: str, passages: Sequence[Passage]) -> SetVerdict:
     """The verdict on some passages; terms stand in the order of the question."""
     read = read_question(question)
     seen = [
-        weigh(read, item.text, item.similarity, heading=item.heading)
+        weigh(read, item.text, item.similarity, heading=item.above)
         for item in sorted(passages, key=lambda item: item.id)
     ]
     every = dict.fromkeys(term for found in seen for term in (*found.covered, *found.missing))

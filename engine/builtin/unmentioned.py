@@ -51,8 +51,8 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
         return ()
     covered: set[str] = set()
     for passage in passages:
-        covered.update(weigh(question, passage.text, passage.similarity, heading=passage.heading).covered)
-    text = one_script(" ".join(f"{passage.heading} {passage.text}" for passage in passages)).casefold()
+        covered.update(weigh(question, passage.text, passage.similarity, heading=passage.above).covered)
+    text = one_script(" ".join(f"{passage.above} {passage.text}" for passage in passages)).casefold()
     named = _named_otherwise(question, text)
     says = {form: weight_of(term) for term, form in question.forms.items()}
     bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
@@ -77,7 +77,7 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     Where all passages are in another language (``foreign``), only names in Latin script can be compared.
     """
     question = asking.question
-    text = one_script(" ".join(f"{item.heading} {item.text}" for item in passages))
+    text = one_script(" ".join(f"{item.above} {item.text}" for item in passages))
     missing = [form for form in missing_terms(asking, passages) if not _is_named(form, text)]
     shares = shares_of(question)
     han = [form for form in missing if is_han(form) and not foreign]

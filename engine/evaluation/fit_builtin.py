@@ -93,7 +93,7 @@ def weighed_pairs(graded: Iterable[Pair], records: Mapping[str, RunRecord]) -> l
 
 def _weighed(pair: Pair, question: Question, passage: Passage, similarity: float) -> Weighed:
     read = (question, *question.parts)
-    options = tuple(weigh(part, passage.text, similarity, heading=passage.heading).features for part in read)
+    options = tuple(weigh(part, passage.text, similarity, heading=passage.above).features for part in read)
     return Weighed(pair, model_for(question.language, passage.text), options)
 
 

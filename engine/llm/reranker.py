@@ -154,7 +154,7 @@ class ChatReranker(ChatRole):
 def shown(passage: Passage) -> str:
     """Format a passage for a model: heading and text, cut if very long."""
     text = passage.text if len(passage.text) <= LONGEST else passage.text[:LONGEST] + "…"
-    return f"{passage.heading}\n{text}" if passage.heading else text
+    return f"{passage.above}\n{text}" if passage.above else text
 
 
 def _score(value: Any) -> float | None:

@@ -183,4 +183,4 @@ def sigmoid(logit: float) -> float:
 
 def shown(passage: Passage) -> str:
     """Return the text of a passage with its heading, which often says what the passage is about."""
-    return f"{passage.heading}\n{passage.text}" if passage.heading else passage.text
+    return f"{passage.above}\n{passage.text}" if passage.above else passage.text

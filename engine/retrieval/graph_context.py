@@ -343,7 +343,7 @@ def _goes_on(before: str, piece: str) -> bool:
 def _measured(asking: Asking, passage: Passage, names: Sequence[str]) -> list[_Piece]:
     """Bearings of the sentences; one that another needs to be understood bears nearly as much as that one."""
     texts = sentences_of(passage.text)
-    above = _coverage(asking, passage.heading) if passage.heading else 0.0
+    above = _coverage(asking, passage.above) if passage.above else 0.0
     found = [_bearing(asking, text, above, names) for text in texts]
     for at in range(len(texts) - 1, 0, -1):
         if leans_on_previous(texts[at].lstrip(" \t\n-*+•·")) or _LEADING_IN.search(texts[at - 1]):

@@ -243,6 +243,7 @@ def passage_of(hit: Hit, similarity: float) -> Passage:
         ordinal=stored.ordinal,
         dated=dated(stored),
         text_score=hit.text_score,
+        context=stored.context,
     )
 
 

@@ -122,6 +122,16 @@ class StoredPassage:
         return heading_of(self.title, self.section)
 
     @property
+    def context(self) -> str:
+        """What it continues besides its headings: see :class:`engine.model.values.Passage`."""
+        return str(self.meta.get("context") or "")
+
+    @property
+    def above(self) -> str:
+        """Heading path and context, a line each; may be empty."""
+        return f"{self.heading}\n{self.context}".strip()
+
+    @property
     def kind(self) -> SourceKind:
         """The kind of its source; ``vector`` where none is recorded, as by other programs and earlier versions."""
         return kind_named(self.meta.get("kind"))

@@ -32,8 +32,8 @@ def heading_of(title: str, section: str) -> str:
     return section
 
 
-Content = tuple[PassageId, str, str, str, str, int, str]
-"""Id, source, text, section, title, ordinal and date of a passage."""
+Content = tuple[PassageId, str, str, str, str, int, str, str]
+"""Id, source, text, section, title, ordinal, date and context of a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,8 @@ class Passage:
     """ISO 8601 date of what it tells; empty where its source has none."""
     text_score: float | None = None
     """BM25 score, 0 and up; comparable within one query only."""
+    context: str = ""
+    """What it continues besides its headings, a line each: the header row of its table, terms and items above it."""
 
     @property
     def heading(self) -> str:
@@ -66,9 +68,14 @@ class Passage:
         return heading_of(self.title, self.section)
 
     @property
+    def above(self) -> str:
+        """Heading path and context, a line each: what says where the passage stands; may be empty."""
+        return f"{self.heading}\n{self.context}".strip()
+
+    @property
     def content(self) -> Content:
         """Text and metadata for a generator: everything but the figures of the search."""
-        return self.id, self.source, self.text, self.section, self.title, self.ordinal, self.dated
+        return self.id, self.source, self.text, self.section, self.title, self.ordinal, self.dated, self.context
 
 
 def contents(passages: Iterable[Passage]) -> tuple[Content, ...]:
