@@ -17,7 +17,6 @@ from typing import Any, Literal
 from engine.engine import Engine
 from engine.knowledge.ingest import items_of
 from engine.model.config import RunConfig, config_from_dict
-from engine.model.language import Language
 from engine.model.values import RunRecord
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
@@ -99,7 +98,7 @@ def ingested(engine: Engine, folder: Path, context: Context) -> str:
     return name
 
 
-def runs(engine: Engine, tree: Mapping[str, Any], language: Language, config: RunConfig) -> Iterator[Asked]:
+def runs(engine: Engine, tree: Mapping[str, Any], language: str, config: RunConfig) -> Iterator[Asked]:
     """The questions of a tree in one language, answerable ones first."""
     for item in tree["answerable"]:
         yield Asked(engine.run(item[language], config), tuple(item["answers"]), tuple(item["sources"]))
