@@ -72,6 +72,7 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
         "source": passage.source,
         "section": section_text(passage.section, words),
         "snippet": segments(snippet, terms),
+        "context": passage.context,
         "text": segments(passage.text, terms),
         "similarity": best.passage.similarity if best.round.scaled else 0.0,
         "bar": best.round.scaled,

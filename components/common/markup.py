@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.inline import component, script
+from engine.messages import N_
 from engine.model.values import PassageId
 
 OPEN = "open:"
@@ -164,3 +165,13 @@ def nothing() -> None:
 
 
 draw = Drawer("markup", "loops.css", "attachments.css")
+
+
+CONTEXT = N_("Context: not part of the passage's own text")
+
+
+def continued(context: str, words: Words) -> tuple[Node, ...]:
+    """What a passage continues (header row, term, items above it), to be shown before its text; nothing where empty."""
+    if not context:
+        return ()
+    return (node("p", "own-text muted small", context, title=words(CONTEXT)),)

@@ -15,7 +15,7 @@ from components.common.controls import download, table_csv
 from components.common.i18n import Words
 from components.common.inline import component, script
 from components.common.life_lines import LifeLine, Sighting, life_lines
-from components.common.markup import nothing
+from components.common.markup import CONTEXT, nothing
 from components.common.outcomes import GATES, round_text
 from components.common.phrases import bar_text, begun, probability_text, section_text, verdict_label, verdict_reason
 from components.common.terms import question_terms
@@ -89,6 +89,7 @@ _LABELS = {
     "only_graph": N_("only the graph"),
     "via": N_("Via"),
     "moves": NC_("passages", "Order"),
+    "context_tip": CONTEXT,
     "cut_sentences": N_("greyed: left out before the answer was written"),
 }
 

@@ -12,7 +12,7 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.controls import page_of, pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, figure, gauge, node
+from components.common.markup import Node, button, chip, continued, figure, gauge, node
 from components.common.phrases import fault_text, section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels import SOURCE_KIND_NAMES
@@ -329,11 +329,16 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
         node("span", "muted small num", lines_text(passage, words)),
         node("span", "mini", rail, node("span", "muted small num", words("{n} tokens", n=tokens))),
     )
-    text = passage.text
+    text, context = passage.text, continued(passage.context, words)
     if not shared:
-        return node("section", "card chunk", head, node("p", "own-text", text))
+        return node("section", "card chunk", head, *context, node("p", "own-text", text))
     said = words("also ends passage {n}", n=passage.ordinal - 1)
     repeated = node("mark", "again", text[:shared], title=said)
     return node(
-        "section", "card chunk", head, node("p", "own-text", repeated, text[shared:]), chip("accent", f"↑ {said}")
+        "section",
+        "card chunk",
+        head,
+        *context,
+        node("p", "own-text", repeated, text[shared:]),
+        chip("accent", f"↑ {said}"),
     )

@@ -11,7 +11,7 @@ from components.common.controls import choice, download, table_csv, typed
 from components.common.embedding_facts import model_name
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import Node, chip, fold, node
+from components.common.markup import Node, chip, continued, fold, node
 from components.common.phrases import duration_text, probability_text, section_text
 from components.common.terms import query_terms, segments
 from components.knowledge.draw import draw_knowledge
@@ -190,7 +190,7 @@ def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMet
     cosine = node("span", "muted small", f"cos {probability_text(item.cosine)}")
     value = node("div", "said num", node("strong", "", probability_text(item.similarity)), cosine)
     measures = node("div", "scored", value, rail, node("div", "marks", *_ranks(item, method, words)))
-    what = node("div", "what", where, begun, *whole)
+    what = node("div", "what", where, *continued(passage.context, words), begun, *whole)
     return node("section", "card found", node("span", "ordinal num", str(rank)), what, measures)
 
 

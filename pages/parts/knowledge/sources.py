@@ -12,7 +12,7 @@ from components.common.amounts import count_text, holds, moment
 from components.common.controls import narrowing, page_of
 from components.common.i18n import Words
 from components.common.inline import component, script
-from components.common.markup import Node, chip, node, nothing
+from components.common.markup import Node, chip, continued, node, nothing
 from components.common.phrases import section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels import SOURCE_KIND_NAMES
@@ -260,7 +260,7 @@ def _passage(item: StoredPassage, words: Words) -> Node:
     section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
     number = node("span", "muted small", f"#{item.ordinal}")
     head = node("div", "head", number, *section, node("span", "muted small num", lines_text(item, words)))
-    return node("section", "card", head, node("p", "own-text", item.text))
+    return node("section", "card", head, *continued(item.context, words), node("p", "own-text", item.text))
 
 
 def lines_text(passage: StoredPassage, words: Words) -> str:
