@@ -129,7 +129,7 @@ def _known(evaluation: Evaluation, words: Words) -> Tile:
         (N_("{n} answers not generated yet"), unread),
         (N_("{n} failed"), len(evaluation.failed)),
     )
-    note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("Costs no model call.")
+    note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("Sliders call no model.")
     few = known < MOSTLY * total
     told = words("Questions whose outcome under these settings follows from the recorded runs.")
     return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=told, alarm=few)
