@@ -169,7 +169,7 @@ class Shown:
 
     @classmethod
     def of(cls, marker: int, passage: Passage) -> Shown:
-        text = _folded(f"{passage.title}\n{passage.section}\n{passage.text}")
+        text = _folded(f"{passage.above}\n{passage.text}")
         return cls(
             marker, text, frozenset(terms(text)), figures_in(text) | _values_in(text), passage.text.endswith(_CUT)
         )

@@ -286,8 +286,8 @@ def _source(text: str) -> Source:
 
 
 def passage_source(passage: Passage) -> Source:
-    """A passage with its title, section, name and date."""
-    return source_of("\n".join((passage.source, passage.title, passage.section, passage.dated, passage.text)))
+    """A passage with its name, its date and what it stands under."""
+    return source_of("\n".join((passage.source, passage.above, passage.dated, passage.text)))
 
 
 @lru_cache(maxsize=64)

@@ -57,6 +57,7 @@ class Plan:
         examples = [
             {
                 "question": item.pair.question,
+                "above": item.passage.above,
                 "passage": item.passage.text[:LONGEST],
                 "relevant": bool(item.pair.label),
             }

@@ -14,7 +14,17 @@ from pydantic import BeforeValidator
 
 from engine.builtin.answer_reading import MARKER, statements
 from engine.llm.parsing import ReasonedReply, called, read_by, yes_or_no
-from engine.llm.prompts import Schema, fenced, free_text, in_language, numbered, object_schema, prompt, reply_schema
+from engine.llm.prompts import (
+    STANDS_UNDER,
+    Schema,
+    fenced,
+    free_text,
+    in_language,
+    numbered,
+    object_schema,
+    prompt,
+    reply_schema,
+)
 from engine.llm.role import ChatRole, Inquiry
 from engine.model.language import language_of
 from engine.model.values import Claim, Message
@@ -33,10 +43,10 @@ You check an answer that somebody else wrote. You never answer the question your
 know beyond what is given here.
 """
 
-_ANSWER = """
+_ANSWER = f"""
 "answer" has one entry for each numbered sentence of the answer, in their order: "supported" is true when the passages \
 say what the sentence says, with its names and figures, in whatever words; it is false when they do not say it, say it \
-only in part, or say something else. Whether the sentence is relevant does not matter here.
+only in part, or say something else. {STANDS_UNDER} Whether the sentence is relevant does not matter here.
 """
 
 _EXPECTED = """

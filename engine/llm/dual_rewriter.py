@@ -14,6 +14,7 @@ from engine.llm.prompts import (
     prompt,
     rewrite_correction,
     rewrite_example,
+    shown,
     tried,
     within,
 )
@@ -23,7 +24,7 @@ from engine.model.language import language_of
 from engine.model.values import INITIAL, Message
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
 
-DUAL_REWRITER_PROMPT_VERSION: Final = "dual-rewriter-2"
+DUAL_REWRITER_PROMPT_VERSION: Final = "dual-rewriter-3"
 
 _FORM = """
 Write the query and the reason in __LANGUAGE__; a query is a short line of search terms or a short question.
@@ -89,7 +90,7 @@ def dual_rewriter_messages(
 
 def _what_went_wrong(request: RewriteRequest, token_budget: int) -> list[str]:
     refused = dict.fromkeys(query for item in request.history for query in item.refused)
-    failed = (f"{fenced('passage', item.text)}\n{fenced('reason', item.reason)}" for item in request.failed)
+    failed = (f"{fenced('passage', shown(item))}\n{fenced('reason', item.reason)}" for item in request.failed)
     return [
         fenced("query", request.current_query),
         *(fenced("issue", issue.text) for issue in request.issues),

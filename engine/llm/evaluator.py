@@ -13,6 +13,7 @@ from engine.llm import examples
 from engine.llm.examples import given_back
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by, yes_or_no
 from engine.llm.prompts import (
+    STANDS_UNDER,
     fenced,
     free_text,
     in_language,
@@ -39,7 +40,7 @@ _NOTHING = re.compile(
 _EVIDENCE = re.compile(
     r"evidence|cit(?:e|ation|ing)|source|marker|support|passage|\[\d+\]|证据|引用|来源|出处|标注|依据|片段", re.I
 )
-EVALUATOR_PROMPT_VERSION: Final = "evaluator-2"
+EVALUATOR_PROMPT_VERSION: Final = "evaluator-3"
 
 _SUGGESTION = object_schema(
     {
@@ -62,12 +63,12 @@ You review an answer that was written from numbered passages. You did not write 
 say whether it may stand, and if not, what exactly must change.
 """
 
-_BOTH = """
+_BOTH = f"""
 Judge two dimensions:
 - reasonableness: it answers the question that was asked, every part of it; it is clearly structured, in layers where \
 it is long; it contradicts itself nowhere and invents nothing.
 - evidence_marking: every key statement names its passage in brackets, such as [1]; that passage says what the \
-statement says; what the passages leave open is said to be open.
+statement says; what the passages leave open is said to be open. {STANDS_UNDER}
 A passage that ends with … was cut for this review: do not call a statement wrong only because it may rest on the part \
 that you cannot see.
 """

@@ -21,7 +21,7 @@ from engine.errors import (
 from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
-from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
+from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages, shown
 from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
 from engine.model.config import RoleModel
 from engine.model.grader_fit import GraderFit
@@ -63,7 +63,7 @@ class ReplyCache(Protocol):
 
 
 def verdict_key(question: str, passage: str, model: RoleModel, digest: str, prompt_version: str) -> str:
-    """Everything that a verdict depends on, hashed."""
+    """Everything that a verdict depends on, hashed; ``passage`` is all that the model is shown of it."""
     text_hash = hashlib.sha256(passage.encode(errors="replace")).hexdigest()
     options = [model.temperature, model.seed, model.num_ctx]
     content = [question, text_hash, model.model, digest, options, prompt_version]
@@ -153,7 +153,7 @@ class ChatGrader(ChatRole):
 
         def messages(passage: Passage, former: str | None) -> tuple[Message, ...]:
             reasons.append(_UNREADABLE)
-            return grader_messages(question, passage.text, former, self._examples)
+            return grader_messages(question, shown(passage), former, self._examples)
 
         def verdict(_: Passage, reply: VerdictReply) -> Verdict | None:
             reasons.append(_CONTRADICTION if reply.contradicts_itself else _UNREADABLE)
@@ -182,7 +182,7 @@ class ChatGrader(ChatRole):
                 node="",
                 round=0,
                 model=self._chat.name,
-                messages=grader_messages(question, passage.text, cached.former, self._examples),
+                messages=grader_messages(question, shown(passage), cached.former, self._examples),
                 reply=cached.reply,
                 parsed=parsed(reply),
                 passage_id=passage.id,
@@ -205,7 +205,7 @@ class ChatGrader(ChatRole):
             )
 
     def _key(self, question: str, passage: Passage) -> str:
-        return verdict_key(question, passage.text, self._chat.model, self._digest, prompt_version(self._fit))
+        return verdict_key(question, shown(passage), self._chat.model, self._digest, prompt_version(self._fit))
 
     def _verdict(self, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
         return reply.verdict(self._chat.name, self._fit.id if self._fit else "", alone=alone)

@@ -7,14 +7,14 @@ from typing import Final
 
 from engine.builtin.quality_rewriter import intents_of, strategy_of
 from engine.builtin.query_intents import INTENTS, intents_in, with_intents, worded
-from engine.llm.prompts import fenced, prompt, rewriter_messages, within
+from engine.llm.prompts import fenced, prompt, rewriter_messages, shown, within
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import Message
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
 
-QUALITY_REWRITER_PROMPT_VERSION: Final = "quality-rewriter-2"
+QUALITY_REWRITER_PROMPT_VERSION: Final = "quality-rewriter-3"
 
 _RULES = """
 
@@ -53,9 +53,9 @@ def quality_rewriter_messages(
     Passages that failed and nearest ones share ``token_budget`` tokens.
     """
     system, asked, *second = rewriter_messages(request, token_budget, former)
-    left = token_budget - sum(estimate_tokens(item.text) for item in request.failed)
-    shown = {item.id for item in request.failed}
-    near = (f"Near the query:\n{fenced('passage', item.text)}" for item in request.nearest if item.id not in shown)
+    left = token_budget - sum(estimate_tokens(shown(item)) for item in request.failed)
+    failed = {item.id for item in request.failed}
+    near = (f"Near the query:\n{fenced('passage', shown(item))}" for item in request.nearest if item.id not in failed)
     parts = [f"Issues:\n{fenced('reason', item.text)}" for item in request.issues] + within(near, left)
     rules = system.content + _wishes(_RULES, request.question)
     return *prompt(rules, [*parts, asked.content]), *second

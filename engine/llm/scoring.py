@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
 from engine.errors import ModelError
+from engine.llm.prompts import shortened_above
 from engine.llm.role import at_once
 from engine.model.config import RoleName
 from engine.model.grader_fit import GraderFit, calibrated
@@ -182,5 +183,5 @@ def sigmoid(logit: float) -> float:
 
 
 def shown(passage: Passage) -> str:
-    """Return the text of a passage with its heading, which often says what the passage is about."""
-    return f"{passage.above}\n{passage.text}" if passage.above else passage.text
+    """Return the text of a passage below what it stands under, which often says what the passage is about."""
+    return f"{shortened_above(passage.above)}\n{passage.text}" if passage.above else passage.text

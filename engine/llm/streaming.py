@@ -38,8 +38,8 @@ _MOST_NAMED = 5
 _LONGEST_NAMED = 300
 """Sentences, and characters of each, that a second try is told of."""
 _QUESTION_TOKENS = 1000
-_FENCE_TOKENS = 400
-"""Tags, numbers and chat template around some twenty passages."""
+_FENCE_TOKENS = 800
+"""Tags, numbers, headings and chat template around some twenty passages; in a small context around fewer."""
 _LEFT = 0.9
 """Part of the time left that a second try may take: the first answer must still be told within it."""
 
@@ -95,7 +95,7 @@ class AnsweringRole(ChatRole):
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
         super().__init__(model, settings, chat=chat)
         question = min(_QUESTION_TOKENS, model.num_ctx // 8)
-        reserve = self.reserve(self._reply_tokens) + question + _FENCE_TOKENS
+        reserve = self.reserve(self._reply_tokens) + question + min(_FENCE_TOKENS, model.num_ctx // 10)
         self._context_tokens = max(0, model.num_ctx - reserve)
 
     @abstractmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from engine.llm.prompts import UNVERIFIED, closing, fenced, in_language, numbered
+from engine.llm.prompts import STANDS_UNDER, UNVERIFIED, closing, fenced, in_language, numbered
 from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import EvaluationDimension, Language, Suggestion
@@ -18,13 +18,14 @@ from engine.roles.conversation import REQUEST, REVISION, Revision
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage, HumanMessage
 
-WRITER_PROMPT_VERSION: Final = "writer-2"
+WRITER_PROMPT_VERSION: Final = "writer-3"
 
-_RULES = """\
+_RULES = f"""\
 You write answers from numbered passages for a reader who checks every statement, and you revise them when a reviewer \
 finds something wrong.
 
 - Use only what the passages say. Add nothing from elsewhere, and invent no fact, number, name or source.
+- {STANDS_UNDER}
 - After each statement write the number of the passage that it is based on in square brackets, such as [1] or [2][3]. \
 Use only numbers that were given, and do not list the sources at the end.
 - Answer in __LANGUAGE__: the direct answer first, clear, concise, professional and friendly. A longer answer has \

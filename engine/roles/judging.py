@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from engine.model.values import Claim, Passage
 from engine.roles.trace import SILENT, Trace
 
-JUDGE_PROMPT_VERSION: Final = "judge-1"
+JUDGE_PROMPT_VERSION: Final = "judge-2"
 """How judges are asked; what was asked otherwise is another judgement."""
 
 
@@ -32,7 +32,11 @@ class JudgeRequest:
 
     def digest(self) -> str:
         """Name the context of question and answer, and the way of asking: 16 hexadecimal digits."""
-        shown = [JUDGE_PROMPT_VERSION, [(item.id, item.text) for item in self.passages], list(self.gold_answers)]
+        shown = [
+            JUDGE_PROMPT_VERSION,
+            [(item.id, item.above, item.text) for item in self.passages],
+            list(self.gold_answers),
+        ]
         text = json.dumps(shown, ensure_ascii=False).encode("utf-8", "backslashreplace")
         return hashlib.sha256(text).hexdigest()[:16]
 

@@ -36,6 +36,7 @@ def rewrite_request(
             reason=current.verdicts[passage.id].reason,
             covered=current.verdicts[passage.id].covered,
             missing=current.verdicts[passage.id].missing,
+            above=passage.above,
         )
         for passage in failed_passages(current, config)
     )
@@ -69,7 +70,9 @@ def nearest_passages(current: Round) -> tuple[NearPassage, ...]:
     """The round's most similar passages, of any gate; not of the dated history, whose words are those of a diary."""
     found = [item.passage for item in current.candidates if item.kind != "temporal"]
     found.sort(key=lambda passage: (-passage.similarity, passage.id))
-    return tuple(NearPassage(passage.id, passage.text, passage.similarity) for passage in found[:NEAREST])
+    return tuple(
+        NearPassage(passage.id, passage.text, passage.similarity, passage.above) for passage in found[:NEAREST]
+    )
 
 
 def failed_passages(current: Round, config: RunConfig) -> list[Passage]:

@@ -22,6 +22,8 @@ class FailedPassage:
     reason: str
     covered: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    above: str = ""
+    """What it stands under: see :class:`engine.model.values.Passage`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class NearPassage:
     id: PassageId
     text: str
     similarity: float
+    above: str = ""
+    """What it stands under: see :class:`engine.model.values.Passage`."""
 
 
 @dataclass(frozen=True, slots=True)

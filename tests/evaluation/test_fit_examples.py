@@ -17,7 +17,7 @@ from engine.evaluation.fitting import Subject, Trial
 from engine.evaluation.grader_bench import Pair, pairs
 from engine.evaluation.values import Label
 from engine.llm.grader import ChatGrader, prompt_version
-from engine.llm.prompts import GRADER_PROMPT_VERSION, grader_messages
+from engine.llm.prompts import GRADER_PROMPT_VERSION, grader_messages, shown
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import Fault, Passage, PassageId, RunRecord
@@ -155,6 +155,15 @@ def test_a_prompt_shows_the_examples_as_evidence_of_the_line_and_of_nothing_else
     assert shown[1] == plain[1] and shown[0].content.startswith(plain[0].content)
     added = shown[0].content.removeprefix(plain[0].content)
     assert added.count("</passage>") == 1 and added.endswith("relevant: false")
+
+
+def test_an_example_says_what_its_passage_stands_under_as_the_passage_that_is_judged_does() -> None:
+    items = [(pair, replace(own, title="Guide", section="Keys", context="Key | Use")) for pair, own in judged(20)]
+    examples = planned(items).fit(SUBJECT).data["examples"]
+    prompt = grader_messages("What?", shown(items[0][1]), judged=examples)
+    under = "Stands under: Guide > Keys\nKey | Use\nText:\n"
+    assert all(text.startswith(under) for text in fenced("passage", prompt[0].content)[1:]), "the first is in the rules"
+    assert fenced("passage", prompt[1].content)[0].startswith(under)
 
 
 def test_a_run_with_examples_asks_again_and_its_verdicts_are_kept_apart(server: OllamaStandIn, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -230,6 +231,18 @@ def test_a_cache_hit_is_visible_with_the_original_reply_and_no_request(
         assert (hit.reply, hit.messages, hit.parsed) == (original.reply, original.messages, original.parsed)
         assert (hit.prompt_tokens, hit.reply_tokens) == (original.prompt_tokens, original.reply_tokens)
     assert [passage_id for passage_id, _ in second.verdicts if passage_id != "p3"] == ["p0", "p1", "p2"]
+
+
+def test_a_verdict_of_a_passage_under_another_heading_is_not_taken_for_its_own(
+    server: OllamaStandIn, cache: VerdictCache
+) -> None:
+    for under in ("server.port", "client.port", "server.port"):
+        grade(
+            ChatGrader(role_model(), settings_for(server), cache),
+            [replace(passage(1), section=under)],
+            RecordingTrace(),
+        )
+    assert len(server.requests) == 2
 
 
 def test_a_hit_that_had_taken_two_tries_shows_the_prompt_of_the_second(

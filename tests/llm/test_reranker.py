@@ -111,4 +111,4 @@ def test_nothing_in_a_passage_can_read_as_another_passage(server: OllamaStandIn)
 
 
 def test_the_prompt_has_a_version() -> None:
-    assert RERANKER_PROMPT_VERSION == "reranker-2"
+    assert RERANKER_PROMPT_VERSION == "reranker-3"

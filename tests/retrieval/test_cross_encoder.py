@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_without_the_package_there_is_a_command_and_no_traceback(
         rerank(cross_encoder(MODEL, tmp_path), passage("a"))
 
 
-def test_a_heading_is_read_with_its_passage(tmp_path: Path) -> None:
+def test_the_path_of_headings_is_read_with_its_passage(tmp_path: Path) -> None:
     """GH-04"""
     seen: list[str] = []
 
@@ -86,8 +87,9 @@ def test_a_heading_is_read_with_its_passage(tmp_path: Path) -> None:
         seen.extend(texts)
         return [0.0] * len(texts)
 
-    rerank(local_scorer("cross_encoder:x", score), passage("a", "It is.", "Sites"), passage("b", "It was."))
-    assert seen == ["Sites\nIt is.", "It was."]
+    within = replace(passage("a", "It is.", "Sites"), title="Insulin")
+    rerank(local_scorer("cross_encoder:x", score), within, passage("b", "It was."))
+    assert seen == ["Insulin > Sites\nIt is.", "It was."]
 
 
 @pytest.mark.parametrize("logits", [[float("nan")], [], [1.0, 2.0], [float("inf")]])
