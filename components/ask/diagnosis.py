@@ -87,6 +87,8 @@ _COUNTS = frozenset(
         "passed",
         "expected",
         "rewrites",
+        "covered_parts",
+        "parts",
         "citations",
         "sentences",
         "wanted",
@@ -195,6 +197,11 @@ def _why(found: Diagnosis) -> str:
             return N_(
                 "Passages that passed: {passed}. They must suffice together and did not, and rewriting ({rewrites} ×) "
                 "did not change that."
+            )
+        case "budget_spent", {"covered_parts": _}:
+            return N_(
+                "Passages that passed: {passed}. They cover {covered_parts} of {parts} parts of the question, and "
+                "rewriting ({rewrites} ×) did not change that."
             )
         case "budget_spent", {"wanted": _}:
             return N_(

@@ -10,6 +10,7 @@ from components.common.life_lines import LifeLine, Sighting
 from components.common.outcomes import GATES
 from components.common.phrases import (
     bar_text,
+    parts_text,
     place_text,
     probability_text,
     section_text,
@@ -157,7 +158,8 @@ def _state(line: LifeLine) -> str:
 
 def _reason(verdict: Verdict | None, config: RunConfig, words: Words) -> str:
     if verdict:
-        return verdict_reason(verdict, words)
+        of_parts = parts_text(verdict, config.min_confidence, words)
+        return words("; ").join(part for part in (of_parts, verdict_reason(verdict, words)) if part)
     return words("not graded" if workflow(config.workflow).grades else "no grader judges it")
 
 

@@ -120,6 +120,8 @@ def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
         return words("The old query stands. {fact}", fact=rewrite.reason)
     if rewrite.repeated:
         return words("Every query that it proposed had been tried already.")
+    if rewrite.part and rewrite.rewritten_query == rewrite.part:
+        return words("This part of the question is still open, so it is searched as it is.")
     if not record.config.models.rewriter.built_in and rewrite.by != BUILTIN:
         return rewrite.reason or words("The model gave no reason.")
     # The keywords are those of the whole query: what is said of some of them stands in the reason alone.

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.common.i18n import Words
-from components.common.phrases import WANTED, bar_text, place_text, probability_text, verdict_label, verdict_reason
+from components.common.phrases import (
+    WANTED,
+    bar_text,
+    parts_text,
+    place_text,
+    probability_text,
+    verdict_label,
+    verdict_reason,
+)
 from components.sentences.rounds import round_names
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig
@@ -109,7 +117,8 @@ def _look(verdict: Verdict, config: RunConfig) -> str:
 
 def _reason(verdict: Verdict, config: RunConfig, words: Words) -> str:
     """The grader's reason; before it why the threshold decided otherwise than the grader, where it did."""
-    reason = verdict_reason(verdict, words)
+    of_parts = parts_text(verdict, config.min_confidence, words)
+    reason = words("; ").join(part for part in (of_parts, verdict_reason(verdict, words)) if part)
     odd = verdict.relevant is not None and verdict.relevant != verdict.passes(config.min_confidence)
     if not odd and not verdict.held_back(config.min_confidence):
         return reason

@@ -166,6 +166,14 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
     return words("; ").join(parts) or verdict.reason
 
 
+def parts_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
+    """Which parts of the question a passage answers, by their numbers; empty for one that is not split."""
+    covered = [str(place + 1) for place in range(len(verdict.parts)) if verdict.covers(place, min_confidence)]
+    if not verdict.parts:
+        return ""
+    return words("answers part {numbers}", numbers=words(", ").join(covered)) if covered else words("answers no part")
+
+
 def model_label(model: str, words: Words) -> str:
     """A model as a config names it, in the language of the page."""
     name, mark, fit = model.partition("#")

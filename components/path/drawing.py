@@ -17,6 +17,7 @@ from components.sentences.decisions import followed_text
 from components.sentences.rounds import first_round
 from engine.flow import workflow
 from engine.messages import NC_
+from engine.model.decide import open_parts
 from engine.model.values import RunRecord
 
 PRESS = "node:"
@@ -75,6 +76,8 @@ def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pr
         tone, text = run_badge(record, words)
         legs.append(node("span", f"end chip {tone}", text))
         heard.append(text)
+    parts = _parts(row, record, words)
+    heard += [item.text for item in parts]
     sentence = words("{row}: {steps}.", row=name, steps=words("; ").join(heard))
     return node(
         "li",
@@ -82,7 +85,22 @@ def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pr
         node("span", "sr", sentence),
         node("span", "name", name, aria_hidden="true"),
         node("div", "steps", *legs),
+        *([node("div", "parts", *parts, aria_hidden="true")] if parts else ()),
     )
+
+
+def _parts(row: Row, record: RunRecord, words: Words) -> list[Node]:
+    """What the question asks one by one, each covered or open after the round that was judged in a row."""
+    graded = next((stop.seen.rounds[-1] for stop in row.stops if stop.grades and stop.decision), None)
+    if graded is None:
+        return []
+    still_open = open_parts(record.rounds[: graded.index + 1], record.config)
+    return [
+        node("span", "part open", words("○ open: {part}", part=part))
+        if part in still_open
+        else node("span", "part covered", words("✓ covered: {part}", part=part))
+        for part in graded.parts
+    ]
 
 
 def _box(stop: Stop, record: RunRecord, words: Words, pressed: bool) -> tuple[Node, str]:

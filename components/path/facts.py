@@ -21,7 +21,7 @@ _WIDEST = 140.0
 """Pixels that a fact may take where it has a shorter wording."""
 _OF_THE_GATE = frozenset(
     {
-        *("relevant_passages", "pass_rate", "sufficiency", "quality_score", "top3_relevance"),
+        *("relevant_passages", "pass_rate", "covered_parts", "sufficiency", "quality_score", "top3_relevance"),
         *("suggestions", "table_coverage"),
     }
 )

@@ -51,6 +51,7 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "quantity_epoch": N_("answers"),
         "quantity_unreached_evaluators": N_("failed"),
         "quantity_sufficiency": N_("together"),
+        "quantity_covered_parts": N_("parts"),
         "quantity_failed_answers": N_("failed"),
         "quantity_table_coverage": N_("table"),
         # Status

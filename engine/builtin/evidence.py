@@ -31,7 +31,7 @@ _UNSAID = 2.3
 covering six of six is strong. Fitted figures do not change between 1 and 4; without it, one common word made P 0.95."""
 _NEAR = 0.85
 """Windows this close to the best one are looked through for the answer."""
-_LEAST_PART = 3
+LEAST_PART = 3
 """Terms that a part of a compound question needs to be judged alone: "and when?" says nothing by itself."""
 _MOST_SENTENCES = 200
 """Beyond this a passage is a document; the rest only counts for the coverage as a whole."""
@@ -98,7 +98,7 @@ def read_question(text: str) -> Question:
     text = one_script(text)
     clauses = asking_clauses(text)
     parts = [_read(clause.strip()) for clause in clauses] if len(clauses) > 1 else []
-    return replace(_read(text), parts=tuple(part for part in parts if len(part.terms) >= _LEAST_PART))
+    return replace(_read(text), parts=tuple(part for part in parts if len(part.terms) >= LEAST_PART))
 
 
 def _read(text: str) -> Question:

@@ -105,25 +105,38 @@ class BuiltinGrader:
         self._models = coefficients_of(fit.data) if fit else load_coefficients()
         self._fit = fit.id if fit else ""
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
         """One verdict per passage, in the order given. Raises what the similarity callable raises."""
         if not passages:
             return []
         similarities = await self._similarity(question, passages)
         read = read_question(question)
+        chances = [await self._chances(part, passages) for part in parts]
         verdicts: list[Verdict] = []
-        for passage, similarity in zip(passages, similarities, strict=True):
+        for place, (passage, similarity) in enumerate(zip(passages, similarities, strict=True)):
             started_ms, clock = trace.now_ms(), time.perf_counter()
             model = self._models[model_for(read.language, passage.text)]
             evidence, probability = judged(read, passage, similarity, model)
-            verdict = replace(verdict_of(evidence, probability), fit=self._fit)
+            of_parts = tuple(chance[place] for chance in chances)
+            verdict = replace(verdict_of(evidence, probability), fit=self._fit, parts=of_parts)
             duration_ms = (time.perf_counter() - clock) * 1000
             parsed = {name: round(value, 4) for name, value in zip(FEATURES, evidence.features, strict=True)}
             parsed["probability"] = round(probability, 4)
+            parsed |= {f"part {number}": round(chance, 4) for number, chance in enumerate(of_parts, start=1)}
             trace.call(_call(question, passage, parsed, started_ms, duration_ms))
             trace.verdict(passage.id, verdict)
             verdicts.append(verdict)
         return verdicts
+
+    async def _chances(self, part: str, passages: Sequence[Passage]) -> list[float]:
+        """P(relevant) of each passage to a part of the question, judged as a question of its own."""
+        similarities, read = await self._similarity(part, passages), read_question(part)
+        return [
+            judged(read, passage, similarity, self._models[model_for(read.language, passage.text)])[1]
+            for passage, similarity in zip(passages, similarities, strict=True)
+        ]
 
 
 def judged(question: Question, passage: Passage, similarity: float, model: Coefficients) -> tuple[Evidence, float]:

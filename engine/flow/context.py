@@ -35,7 +35,7 @@ from engine.model.values import (
     RunRecord,
     Verdict,
 )
-from engine.roles import Generator, Grader, Rewriter, SetJudge
+from engine.roles import Generator, Grader, Rewriter, SetJudge, Splitter
 
 _log = logging.getLogger(__name__)
 Own = TypeVar("Own")
@@ -72,6 +72,8 @@ class Roles:
     grader: Grader
     rewriter: Rewriter
     generator: Generator
+    splitter: Splitter | None = None
+    """Splits the question, where a config asks for it."""
     whole: SetJudge | None = None
     """Judges passed passages together, where a config asks that they suffice."""
     stand_in: Rewriter | None = None

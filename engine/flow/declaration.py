@@ -18,6 +18,7 @@ from engine.model.config import Options, Parameter, RoleName, RunConfig, Setting
 from engine.model.cost import Cost
 from engine.model.decide import gate_warnings, outcome_of
 from engine.model.values import Outcome, RunRecord, SourceKind
+from engine.roles import MOST_PARTS
 
 Ending = tuple[Outcome, str]
 _ASKED: Mapping[NodeKind, RoleName] = {
@@ -28,7 +29,7 @@ _ASKED: Mapping[NodeKind, RoleName] = {
     "route": "router",
 }
 """The role that a node of a kind asks."""
-_OF_GATE = ("gate", "grade_pass_threshold", "min_relevant", "needs_whole")
+_OF_GATE = ("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split")
 _OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "ignore_cache")
 
 
@@ -55,6 +56,11 @@ def initial_state(question: str) -> Mapping[str, Any]:
 def judged_a_round(config: RunConfig) -> int:
     """Passages of one round that are judged at most."""
     return config.fetch_k if config.grade_probe else config.top_k
+
+
+def gradings_a_passage(config: RunConfig) -> int:
+    """Calls for one verdict at most: a model that gives scores is asked about each part of the question."""
+    return 1 + MOST_PARTS if config.split and config.models.grader.scores else 1
 
 
 def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
@@ -194,8 +200,10 @@ class Workflow:
             config,
             {
                 "router": bool(flow.of_kind("route")) * (rounds if flow.of_kind("route") & flow.repeated else 1),
-                "grader": bool(flow.of_kind("grade")) * (judged_a_round(config) + asked_together(config)) * rounds,
-                "rewriter": 2 * (rounds - 1),
+                "grader": bool(flow.of_kind("grade"))
+                * (judged_a_round(config) * gradings_a_passage(config) + asked_together(config))
+                * rounds,
+                "rewriter": 2 * (rounds - 1) + config.split,
                 "generator": bool(flow.of_kind("answer")) * answers,
                 "evaluator": bool(flow.of_kind("evaluate")) * answers,
             },

@@ -21,7 +21,7 @@ from engine.errors import (
 from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
-from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages, shown
+from engine.llm.prompts import GRADER_PROMPT_VERSION, grader_messages, shown, verdict_schema
 from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
 from engine.model.config import RoleModel
 from engine.model.grader_fit import GraderFit
@@ -76,6 +76,14 @@ class _Judged:
     fault: ModelError | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with its parts."""
+
+    question: str
+    parts: tuple[str, ...]
+
+
 class ChatGrader(ChatRole):
     """Grades with a chat model (contract: :class:`engine.roles.Grader`).
 
@@ -111,29 +119,32 @@ class ChatGrader(ChatRole):
         self._fit = fit
         self._examples = fit.data["examples"] if fit else ()
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
         """One verdict for each passage, in their order; reported to the trace as they come."""
-        known = await self._known(question, passages)
+        asked = _Asked(question, tuple(parts))
+        known = await self._known(asked, passages)
         async with at_once() as calls:
-            tasks = [calls.create_task(self._judge(question, item, known, trace)) for item in passages]
+            tasks = [calls.create_task(self._judge(asked, item, known, trace)) for item in passages]
         judged = [task.result() for task in tasks]
         faults = [item.fault for item in judged if item.fault is not None]
         if faults and len(faults) == len(judged):
             raise faults[0]
         return [item.verdict for item in judged]
 
-    async def _known(self, question: str, passages: Sequence[Passage]) -> Mapping[str, CachedReply]:
+    async def _known(self, asked: _Asked, passages: Sequence[Passage]) -> Mapping[str, CachedReply]:
         if self._cache is None or self._ignore_cache:
             return {}
-        return await self._cache.get([self._key(question, passage) for passage in passages])
+        return await self._cache.get([self._key(asked, passage) for passage in passages])
 
-    async def _judge(self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace) -> _Judged:
-        verdict, fault = self._recalled(question, passage, known, trace), None
+    async def _judge(self, asked: _Asked, passage: Passage, known: Mapping[str, CachedReply], trace: Trace) -> _Judged:
+        verdict, fault = self._recalled(asked, passage, known, trace), None
         if verdict is None:
             reasons = [_UNREADABLE]
             async with lane(self._settings, self._chat.name):
                 try:
-                    inquiry = self._inquiry(question, reasons)
+                    inquiry = self._inquiry(asked, reasons)
                     taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
                 except _PASSING_FAULTS as failure:
                     if trace.time_left_s() <= 0:
@@ -142,38 +153,41 @@ class ChatGrader(ChatRole):
                 except UnreadableReply:
                     pass
                 else:
-                    self._keep(question, passage, taken)
+                    self._keep(asked, passage, taken)
                     verdict = taken.value
             verdict = verdict or Verdict(relevant=None, confidence=0.0, reason=reasons[-1], grader=self._chat.name)
         trace.verdict(passage.id, verdict)
         return _Judged(verdict, fault)
 
-    def _inquiry(self, question: str, reasons: list[str]) -> Inquiry[Passage, VerdictReply, Verdict]:
+    def _inquiry(self, asked: _Asked, reasons: list[str]) -> Inquiry[Passage, VerdictReply, Verdict]:
         """``reasons``: the last one is why the newest reply could not be used."""
 
         def messages(passage: Passage, former: str | None) -> tuple[Message, ...]:
             reasons.append(_UNREADABLE)
-            return grader_messages(question, shown(passage), former, self._examples)
+            return self._messages(asked, passage, former)
 
         def verdict(_: Passage, reply: VerdictReply) -> Verdict | None:
             reasons.append(_CONTRADICTION if reply.contradicts_itself else _UNREADABLE)
             # How sure a yes or no alone is, is worth a second try.
-            return self._verdict(reply)
+            return self._verdict(asked, reply)
 
         return Inquiry(
             messages,
-            lambda _, second: SHORT_VERDICT_SCHEMA if second else VERDICT_SCHEMA,
+            lambda _, second: verdict_schema(asked.parts, short=second),
             VerdictReply,
             verdict,
-            lambda _, reply: self._verdict(reply, alone=True),
+            lambda _, reply: self._verdict(asked, reply, alone=True),
         )
 
+    def _messages(self, asked: _Asked, passage: Passage, former: str | None) -> tuple[Message, ...]:
+        return grader_messages(asked.question, shown(passage), former, self._examples, asked.parts)
+
     def _recalled(
-        self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
+        self, asked: _Asked, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
     ) -> Verdict | None:
-        cached = known.get(self._key(question, passage)) if known else None
+        cached = known.get(self._key(asked, passage)) if known else None
         reply = read_reply(cached.reply, VerdictReply) if cached else None
-        verdict = self._verdict(reply, alone=reply.confidence is None) if reply else None
+        verdict = self._verdict(asked, reply, alone=reply.confidence is None) if reply else None
         if cached is None or reply is None or verdict is None:
             return None
         trace.call(
@@ -182,7 +196,7 @@ class ChatGrader(ChatRole):
                 node="",
                 round=0,
                 model=self._chat.name,
-                messages=grader_messages(question, shown(passage), cached.former, self._examples),
+                messages=self._messages(asked, passage, cached.former),
                 reply=cached.reply,
                 parsed=parsed(reply),
                 passage_id=passage.id,
@@ -196,19 +210,21 @@ class ChatGrader(ChatRole):
         )
         return verdict
 
-    def _keep(self, question: str, passage: Passage, taken: Taken[Verdict]) -> None:
+    def _keep(self, asked: _Asked, passage: Passage, taken: Taken[Verdict]) -> None:
         if self._cache is not None:
             said = taken.said
             self._cache.put(
-                self._key(question, passage),
+                self._key(asked, passage),
                 CachedReply(said.text, said.thinking, taken.former, said.prompt_tokens, said.reply_tokens),
             )
 
-    def _key(self, question: str, passage: Passage) -> str:
+    def _key(self, asked: _Asked, passage: Passage) -> str:
+        question = "\n".join((asked.question, *asked.parts))
         return verdict_key(question, shown(passage), self._chat.model, self._digest, prompt_version(self._fit))
 
-    def _verdict(self, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
-        return reply.verdict(self._chat.name, self._fit.id if self._fit else "", alone=alone)
+    def _verdict(self, asked: _Asked, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
+        fit = self._fit.id if self._fit else ""
+        return reply.verdict(self._chat.name, fit, alone=alone, parts=len(asked.parts))
 
 
 def prompt_version(fit: GraderFit | None) -> str:

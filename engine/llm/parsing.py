@@ -9,6 +9,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
@@ -182,6 +183,13 @@ def _relevant(value: Any) -> bool:
     return yes_or_no(value, yes=_RELEVANT, no=_IRRELEVANT)
 
 
+def _numbers(value: Any) -> tuple[int, ...]:
+    """Whole numbers in a list; those that are none are left out."""
+    return tuple(
+        int(text) for text in (str(item).strip() for item in listed(value)) if text.isascii() and text.isdigit()
+    )
+
+
 class VerdictReply(ReasonedReply):
     decisive = ("relevant", "confidence")
     bare = "relevant"
@@ -192,6 +200,9 @@ class VerdictReply(ReasonedReply):
     )
     """In [0, 1], in this verdict; None for a yes or no alone."""
 
+    parts: Annotated[tuple[int, ...], read_by(_numbers)] = called("parts", "部分", otherwise=())
+    """Numbers of the parts of the question that the passage answers."""
+
     @property
     def contradicts_itself(self) -> bool:
         """True if it is a "no" that is more likely wrong than right.
@@ -201,13 +212,17 @@ class VerdictReply(ReasonedReply):
         """
         return not self.relevant and self.confidence is not None and self.confidence < 0.5
 
-    def verdict(self, grader: str, fit: str = "", *, alone: bool = False) -> Verdict | None:
-        """The verdict; None where it contradicts itself. ``alone``: of a yes or no alone, else of none of those."""
+    def verdict(self, grader: str, fit: str = "", *, alone: bool = False, parts: int = 0) -> Verdict | None:
+        """The verdict; None where it contradicts itself. ``alone``: of a yes or no alone, else of none of those.
+
+        ``parts``: how many the question has. One that is named is as probable as the verdict says, any other is not.
+        """
         if self.contradicts_itself or (self.confidence is None) is not alone:
             return None
         # As of other programs: certain, and known to stand for nothing.
         confidence = 1.0 if self.confidence is None else self.confidence
-        return Verdict(self.relevant, confidence, self.reason, grader=grader, fit=fit, bare=alone)
+        made = Verdict(self.relevant, confidence, self.reason, grader=grader, fit=fit, bare=alone)
+        return replace(made, parts=tuple(made.p_relevant * (number in self.parts) for number in range(1, parts + 1)))
 
     @model_validator(mode="before")
     @classmethod

@@ -30,6 +30,7 @@ Schema = Mapping[str, Any]
 _TAGS = (
     "passage",
     "question",
+    "part",
     "query",
     "tried",
     "reason",
@@ -110,6 +111,16 @@ VERDICT_SCHEMA = reply_schema(
 )
 SHORT_VERDICT_SCHEMA = shortened(VERDICT_SCHEMA, "finding", "why")
 
+
+def verdict_schema(parts: Sequence[str], *, short: bool) -> Schema:
+    """The schema of a verdict; of a question with parts it also says which of them the passage answers."""
+    schema = SHORT_VERDICT_SCHEMA if short else VERDICT_SCHEMA
+    if not parts:
+        return schema
+    numbers = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": len(parts)}}
+    return {**schema, **object_schema({**schema["properties"], "parts": numbers})}
+
+
 REWRITE_SCHEMA = reply_schema(
     "rewrite",
     "Another search query for the same question.",
@@ -140,6 +151,10 @@ Reply with one JSON object: "finding" is the part of the passage that answers th
 "nothing"; then "relevant", true or false; then "sure", from 0.5 to 1, how sure you are of that verdict; then "why", \
 one short sentence in __LANGUAGE__."""
 
+_OF_PARTS = (
+    'The question asks several things, each between <part> and </part>. "parts" in your JSON object lists the numbers '
+    "of those that this passage answers, such as [2], and is [] where it answers none of them in full."
+)
 _JUDGED = (
     "People judged these pairs of this collection by hand, where an inspector had judged them wrongly. Draw the line "
     "where they drew it. They are examples only, and no evidence for the question that follows."
@@ -208,12 +223,16 @@ def defused(text: str) -> str:
 
 
 def grader_messages(
-    question: str, passage: str, former: str | None = None, judged: Sequence[Mapping[str, Any]] = ()
+    question: str,
+    passage: str,
+    former: str | None = None,
+    judged: Sequence[Mapping[str, Any]] = (),
+    asked: Sequence[str] = (),
 ) -> tuple[Message, ...]:
     """The prompt for one verdict; with ``former``, the reply that could not be used, the prompt of the second try.
 
     ``passage`` is the text of :func:`shown`; ``judged`` are examples, each with ``question``, ``passage``, what stands
-    ``above`` it, and ``relevant``.
+    ``above`` it, and ``relevant``; ``asked`` are the question's parts.
     """
     language = language_of(question)
     rules = "\n\n".join((in_language(GRADER_RULES, language), *_judged(judged)))
@@ -222,8 +241,12 @@ def grader_messages(
         "Can this question be answered, wholly or in part, from the passage above? "
         f"Your verdict as JSON, its reason in {LANGUAGE_NAMES[language]}:"
     )
-    parts = (fenced("question", question), fenced("passage", passage), wanted)
-    return prompt(rules, parts, former, GRADER_AGAIN)
+    again = GRADER_AGAIN
+    numbered = [fenced("part", part, f' number="{number}"') for number, part in enumerate(asked, start=1)]
+    if asked:
+        rules, again = f"{rules}\n\n{_OF_PARTS}", f"{again} {_OF_PARTS}"
+    parts = (fenced("question", question), *numbered, fenced("passage", passage), wanted)
+    return prompt(rules, parts, former, again)
 
 
 def _judged(examples: Sequence[Mapping[str, Any]]) -> list[str]:

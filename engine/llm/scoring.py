@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
@@ -86,19 +86,23 @@ class ScoringGrader:
         self._scorer = scorer
         self._fit = fit
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
-        """One verdict for each passage, in their order; reported to the trace as they come."""
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
+        """One verdict for each passage, in their order; reported to the trace as they come. A part is a call more."""
         if self._scorer.in_process:
-            return [await self._judge(question, item, trace) for item in passages]
+            return [await self._judge(question, item, trace, parts) for item in passages]
         async with at_once() as calls:
-            judged = [calls.create_task(self._judge(question, item, trace)) for item in passages]
+            judged = [calls.create_task(self._judge(question, item, trace, parts)) for item in passages]
         return [item.result() for item in judged]
 
-    async def _judge(self, question: str, passage: Passage, trace: Trace) -> Verdict:
-        async with self._scorer.place():
-            asking = _Asking(self._scorer, "grader", question, [passage], trace, self._fit)
-            ((raw, chance),) = await asking.answers()
-        verdict = self._verdict(raw, chance)
+    async def _judge(self, question: str, passage: Passage, trace: Trace, parts: Sequence[str]) -> Verdict:
+        scores: list[tuple[float, float]] = []
+        for asked in (question, *parts):
+            async with self._scorer.place():
+                scores += await _Asking(self._scorer, "grader", asked, [passage], trace, self._fit).answers()
+        (raw, chance), *rest = scores
+        verdict = replace(self._verdict(raw, chance), parts=tuple(of_part for _, of_part in rest))
         trace.verdict(passage.id, verdict)
         return verdict
 

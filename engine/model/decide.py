@@ -105,14 +105,10 @@ def decide(evidence: Evidence, config: RunConfig) -> Decision:
 
     if kept and unreadable == len(kept):
         return to("end", "grader_failed", Comparison("unreadable", unreadable, "==", len(kept)))
-    value, bound, quantity = _gate_operands(evidence.rounds, config, passed, len(kept))
-    met, whole = value >= bound, evidence.sufficiency
-    if met and whole is None:
-        return to("generate", "passed", Comparison(quantity, value, ">=", bound))
-    if met and whole is not None and whole >= 1:
-        both = Comparison(quantity, value, ">=", bound), Comparison("sufficiency", whole, ">=", 1)
-        return to("generate", "passed", *both)
-    unmet = Comparison("sufficiency", whole or 0.0, "<", 1) if met else Comparison(quantity, value, "<", bound)
+    asked = _asked_of(evidence, config, passed, len(kept))
+    unmet = next((item for item in asked if item.relation == "<"), None)
+    if unmet is None:
+        return to("generate", "passed", *asked)
     if evidence.grader_unavailable:
         ungraded = sum(1 for item in kept if item.id not in current.verdicts)
         return to("generate", "grader_unavailable", unmet, Comparison("ungraded", ungraded, ">=", 1))
@@ -128,6 +124,28 @@ def decide(evidence: Evidence, config: RunConfig) -> Decision:
         # The probe has no threshold: nothing found means an empty collection, and no rewrite can fill it.
         return to("generate", "no_passages", unmet, Comparison("candidates", 0, "==", 0))
     return to("rewrite", "below_gate", unmet, Comparison("rewrites", rewrites, "<", config.max_rewrites))
+
+
+def _asked_of(evidence: Evidence, config: RunConfig, passed: int, kept: int) -> list[Comparison]:
+    """Everything that is asked of the passages, in the order in which the first unmet one decides."""
+    value, bound, quantity = _gate_operands(evidence.rounds, config, passed, kept)
+    found: list[tuple[Quantity, float, float]] = [(quantity, value, bound)]
+    if parts := len(evidence.rounds[-1].parts):
+        found.append(("covered_parts", parts - len(open_parts(evidence.rounds, config)), parts))
+    if evidence.sufficiency is not None:
+        found.append(("sufficiency", evidence.sufficiency, 1))
+    return [Comparison(name, value, ">=" if value >= bound else "<", bound) for name, value, bound in found]
+
+
+def open_parts(rounds: Sequence[Round], config: RunConfig) -> tuple[str, ...]:
+    """The parts of the question that no passage answers which the answer would be written from."""
+    considered = rounds if config.context == "union" else rounds[-1:]
+    passed = [current.verdicts[name] for current in considered for name in passed_ids(current, config)]
+    return tuple(
+        part
+        for place, part in enumerate(rounds[-1].parts if rounds else ())
+        if not any(verdict.covers(place, config.min_confidence) for verdict in passed)
+    )
 
 
 def _gate_operands(rounds: Sequence[Round], config: RunConfig, passed: int, kept: int) -> tuple[float, float, Quantity]:

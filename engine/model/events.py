@@ -128,6 +128,7 @@ class Retrieved(_Event):
     attempt: int = 0
     sections: tuple[FoundSection, ...] = ()
     graph: GraphEvidence | None = None
+    parts: tuple[str, ...] = ()
     kind: Literal["retrieved"] = "retrieved"
 
     @classmethod
@@ -146,6 +147,7 @@ class Retrieved(_Event):
             attempt=opened.attempt,
             sections=opened.sections,
             graph=opened.graph,
+            parts=opened.parts,
         )
 
     def changes(self, record: Picture) -> dict[str, Any]:
@@ -483,6 +485,7 @@ def _opened(event: Retrieved) -> Round:
         attempt=event.attempt,
         sections=event.sections,
         graph=event.graph,
+        parts=event.parts,
     )
 
 

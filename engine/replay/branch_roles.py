@@ -21,6 +21,7 @@ from engine.replay.frozen import FrozenRounds
 
 _ROLE_OF: Mapping[str, RoleName] = {
     "rewrite": "rewriter",
+    "split": "rewriter",
     "generate": "generator",
     "write": "generator",
     "answer": "generator",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.flow import workflow
+from engine.flow.declaration import gradings_a_passage
 from engine.model.config import RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
@@ -46,7 +47,11 @@ class CostModel:
         routing = self.routing if own.flow.of_kind("route") & own.flow.repeated else Cost()
         reranking = self.reranking_of(own.reranked(config), config)
         return (
-            routing + self.search + reranking + self.grading * _depth(config) + self.together(config) * _whole(config)
+            routing
+            + self.search
+            + reranking
+            + self.grading * _depth(config) * gradings_a_passage(config)
+            + self.together(config) * _whole(config)
         )
 
     def together(self, config: RunConfig) -> Cost:

@@ -234,8 +234,9 @@ def _spent(record: RunRecord) -> Diagnosis | None:
     figures: dict[str, float] = {"rewrites": len(record.rewrites), "passed": len(passed)}
     figures |= {"repeated": 1} if reason == "repeated_rewrite" else {}
     compared = record.decisions[-1].comparisons if record.decisions else ()
-    if whole := [item.value for item in compared if item.quantity == "sufficiency"]:
-        figures["sufficiency"] = whole[0]
+    if unmet := [item for item in compared if item.quantity in ("sufficiency", "covered_parts")]:
+        figures[unmet[0].quantity] = unmet[0].value
+        figures |= {"parts": unmet[0].bound} if unmet[0].quantity == "covered_parts" else {}
     elif record.config.gate == "min_relevant":
         figures["wanted"] = record.config.min_relevant
     else:

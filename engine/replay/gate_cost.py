@@ -36,7 +36,13 @@ def gate_cost(record: RunRecord) -> GateCost | None:
     """
     own = workflow(record.workflow)
     flow = own.flow
-    if not own.plain_gate or record.config.gate != "pass_rate" or len(record.rounds) < 2 or record.config.needs_whole:
+    if (
+        not own.plain_gate
+        or record.config.gate != "pass_rate"
+        or len(record.rounds) < 2
+        or record.config.needs_whole
+        or record.rounds[0].parts
+    ):
         return None
     other, rewriting = replace(record.config, gate="min_relevant"), flow.of_kind("rewrite")
     for end in range(len(record.rounds) - 1):

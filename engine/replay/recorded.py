@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from engine.builtin.parts import parts_of
 from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError
 from engine.flow.context import Retrieval, RunClock
+from engine.flow.declaration import gradings_a_passage
 from engine.model.config import RoleName, RunConfig
 from engine.model.events import ContextAssembled
 from engine.model.values import (
@@ -82,13 +84,31 @@ class Evidence:
     def round(self, index: int) -> Round | None:
         return self.record.rounds[index] if index < len(self.record.rounds) else None
 
-    def verdict(self, index: int, passage_id: PassageId) -> Verdict | None:
-        """Find a verdict by a reader, else by the grader in this round, else in another one, readable if possible."""
+    @property
+    def same_version(self) -> bool:
+        """True if the rules of this version are those of the run."""
+        return self.record.manifest.get("workbench") == __version__
+
+    def verdict(self, index: int, passage_id: PassageId, parts: Sequence[str] = ()) -> Verdict | None:
+        """Find a verdict by a reader, else by the grader in this round, else in another one, readable if possible.
+
+        ``parts`` are those of the question that the grader is asked about.
+        """
         if passage_id in self.by_hand:
             # What a reader judged holds no matter who grades the rest.
             return self.by_hand[passage_id]
         if not self.same("grader"):
             return None
+        asked = self.record.rounds[0].parts if self.record.rounds else ()
+        if tuple(parts) == asked:
+            return self._verdict(index, passage_id)
+        if parts or self.config.models.grader.chats:
+            # A chat model was asked otherwise.
+            return None
+        found = self._verdict(index, passage_id)
+        return found and replace(found, parts=())
+
+    def _verdict(self, index: int, passage_id: PassageId) -> Verdict | None:
         own = self.record.rounds[index].verdicts.get(passage_id) if index < len(self.record.rounds) else None
         if own is not None:
             return own
@@ -139,6 +159,21 @@ def source_of(course: ReplayPath, index: int | None = None) -> int:
     return course.sources.get(place, place)
 
 
+class RecordedSplitter:
+    """Gives the recorded parts; clauses are looked for again, by the rules that they were found by."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    async def split(self, question: str, trace: Trace = SILENT) -> tuple[str, ...]:
+        evidence = self._evidence
+        if evidence.record.config.split and evidence.same("rewriter") and evidence.record.rounds:
+            return evidence.record.rounds[0].parts
+        if evidence.config.models.rewriter.built_in and evidence.same_version:
+            return parts_of(question)
+        raise Unrecorded("rewrite", evidence.prices.rewrite)
+
+
 class RecordedRetriever:
     """Gives the recorded candidates of the round, and placeholders for what a deeper search might keep."""
 
@@ -154,6 +189,9 @@ class RecordedRetriever:
             recorded = next((item for item in same if evidence.reaches(item, limit)), None)
         if recorded is None:
             raise Unrecorded("unrecorded", evidence.prices.round(evidence.config))
+        if evidence.config.split and recorded.query != query:
+            # An open part is searched without a rewriter that would know whether it was searched then.
+            raise Unrecorded("rewrite", evidence.prices.round(evidence.config))
         course.cost = course.cost + evidence.prices.search
         if course.frozen:
             return Retrieval(tuple(item.passage for item in recorded.candidates), recorded.floor, recorded.anchors)
@@ -187,11 +225,14 @@ class RecordedGrader:
         self._evidence = evidence
         self._driver = driver
         self._bounded = bounded
+        self._parts: Sequence[str] = ()
         self.behind: Grader | None = None
         """Who judges in a real run what was never judged."""
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
-        course = self._driver.course
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
+        course, self._parts = self._driver.course, parts
         if course.live:
             return await self._grade_live(question, passages, trace)
         self._driver.compare(course)
@@ -206,7 +247,7 @@ class RecordedGrader:
             course.as_recorded = False
         if course.as_recorded:
             return self._as_recorded(index, passages, kept, trace)
-        known = {item.id: self._evidence.verdict(index, item.id) for item in passages if not is_unseen(item.id)}
+        known = {item.id: self._known(index, item.id) for item in passages if not is_unseen(item.id)}
         missing = tuple(name for name, verdict in known.items() if verdict is None and name in kept)
         course.ungraded[place], course.unseen[place] = missing, sum(is_unseen(name) for name in kept)
         if course.unknown and not self._bounded:
@@ -226,15 +267,18 @@ class RecordedGrader:
         known: dict[PassageId, Verdict] = {}
         for passage in passages:
             same = evidence.texts.get(passage.id) == _text(passage)
-            verdict = evidence.verdict(index, passage.id) if same or passage.id in evidence.by_hand else None
+            verdict = self._known(index, passage.id) if same or passage.id in evidence.by_hand else None
             if verdict is not None:
                 known[passage.id] = verdict
                 self._repeat(passage.id, verdict, trace)
         missing = [passage for passage in passages if passage.id not in known]
         assert self.behind is not None
-        judged = await self.behind.grade(question, missing, trace) if missing else []
+        judged = await self.behind.grade(question, missing, trace, self._parts) if missing else []
         known |= {passage.id: verdict for passage, verdict in zip(missing, judged, strict=True)}
         return [known[passage.id] for passage in passages]
+
+    def _known(self, index: int, passage_id: PassageId) -> Verdict | None:
+        return self._evidence.verdict(index, passage_id, self._parts)
 
     def _repeat(self, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
         record = self._evidence.record
@@ -257,7 +301,7 @@ class RecordedGrader:
         evidence, recorded = self._evidence, self._evidence.record.rounds[index]
         probed = evidence.record.config.grade_probe
         left_out = {i.id for i in passages if i.id not in recorded.verdicts and (i.id in kept or probed)}
-        known = {item.id: evidence.verdict(index, item.id) for item in passages if item.id not in left_out}
+        known = {item.id: self._known(index, item.id) for item in passages if item.id not in left_out}
         self._charge(self._driver.course, known)
         for name, verdict in known.items():
             if verdict is not None:
@@ -270,7 +314,8 @@ class RecordedGrader:
 
     def _charge(self, course: ReplayPath, asked: Mapping[PassageId, Verdict | None]) -> None:
         """One judgement a passage; what stays unknown is asked for once."""
-        course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed)
+        once = gradings_a_passage(self._evidence.config) if self._parts else 1
+        course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed) * once
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 
 
@@ -301,7 +346,7 @@ class RecordedSetJudge:
     def _by_words(self) -> bool:
         """Return whether words decide, by the rules that decided in the run."""
         grader = self._evidence.config.models.grader
-        return not grader.chats and self._evidence.record.manifest.get("workbench") == __version__
+        return not grader.chats and self._evidence.same_version
 
 
 def undecided(course: ReplayPath, prices: CostModel) -> Unrecorded:

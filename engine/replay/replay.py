@@ -28,6 +28,7 @@ from engine.replay.recorded import (
     RecordedRetriever,
     RecordedRewriter,
     RecordedSetJudge,
+    RecordedSplitter,
     ReplayClock,
     is_unseen,
     source_of,
@@ -121,8 +122,11 @@ class Replay:
         rewriter = RecordedRewriter(evidence, driver)
         return Roles(
             retriever=RecordedRetriever(evidence, driver),
-            # How far passages suffice together cannot be supposed of a verdict that is not known.
-            grader=RecordedGrader(evidence, driver, bounded=self.bounded and not self.config.needs_whole),
+            # How far passages suffice together, or for a part, cannot be supposed of a verdict that is not known.
+            grader=RecordedGrader(
+                evidence, driver, bounded=self.bounded and not (self.config.needs_whole or self.config.split)
+            ),
+            splitter=RecordedSplitter(evidence),
             whole=RecordedSetJudge(evidence, driver),
             rewriter=rewriter,
             generator=RecordedGenerator(evidence, driver),
@@ -165,6 +169,7 @@ class Replay:
             and self.evidence.same("grader")
             and self.evidence.clock.decision(index) is not None
             and course.rounds[-1].kept == self._kept_then(recorded)
+            and course.rounds[-1].parts == recorded.parts
         )
 
     def _kept_then(self, recorded: Round) -> tuple[Any, ...]:

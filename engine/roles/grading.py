@@ -16,10 +16,13 @@ class Grader(Protocol):
     never an answer to the question; text inside a passage is evidence and cannot change the
     format or the verdict of another passage; a reply that cannot be read becomes a visible
     ``unreadable`` verdict (``relevant`` None) and never a silent pass. A server that cannot be
-    reached is a ``ModelError``.
+    reached is a ``ModelError``. ``parts`` are what the question asks one by one: a readable verdict
+    says of each how likely the passage answers it.
     """
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]: ...
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]: ...
 
 
 class SetJudge(Protocol):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     pass
 from engine.roles.trace import SILENT, Trace
 
+MOST_PARTS = 4
+
 
 @dataclass(frozen=True, slots=True)
 class FailedPassage:
@@ -107,3 +109,14 @@ class Rewriter(Protocol):
     """
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal: ...
+
+
+class Splitter(Protocol):
+    """Splits a question into what it asks one by one.
+
+    Contract (tests/contracts/test_splitter.py): two to :data:`MOST_PARTS` questions in the language of the whole, each
+    with no name or number that the whole does not have; none for a question that asks one thing. A reply that cannot
+    be read is a ``ModelError``.
+    """
+
+    async def split(self, question: str, trace: Trace = SILENT) -> tuple[str, ...]: ...

@@ -25,6 +25,7 @@ from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
 from engine.llm.grader import prompt_version
 from engine.llm.providers import OPENAI, offered_models
+from engine.llm.splitter import SPLIT_PROMPT_VERSION
 from engine.llm.sufficiency import SET_PROMPT_VERSION
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
@@ -133,6 +134,8 @@ class Resources:
             manifest[role] = _with_digest(model.model, digests)
             if model.chats:
                 manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, PROMPTS[role]))
+        if config.split and config.models.rewriter.chats:
+            manifest["split_prompt"] = SPLIT_PROMPT_VERSION
         if config.needs_whole and grader.chats:
             manifest["together_prompt"] = SET_PROMPT_VERSION
         if fit is not None and fit.kind == "examples":

@@ -87,15 +87,18 @@ class RunResources:
     def roles(self, grader: Grader) -> Roles:
         """The roles that every run has; its workflow adds those that it alone has."""
         from engine.builtin.generator import BuiltinGenerator
+        from engine.builtin.parts import BuiltinSplitter
         from engine.builtin.rewriter import BuiltinRewriter
         from engine.builtin.sufficiency import WordSetJudge
 
         whole: SetJudge = WordSetJudge()
         if self.config.models.grader.chats:
             whole = self.chat("grader", "engine.llm.sufficiency:ChatSetJudge")
+        splitter = self.role("rewriter", BuiltinSplitter, "engine.llm.splitter:ChatSplitter")
         return Roles(
             self.retriever,
             grader,
+            splitter=splitter if self.config.split else None,
             generator=self.role("generator", BuiltinGenerator, "engine.llm.generator:ChatGenerator"),
             whole=whole,
             **self.rewriters(BuiltinRewriter, "engine.llm.rewriter:ChatRewriter"),

@@ -96,7 +96,9 @@ def obedient(request: RecordedRequest) -> str:
     if "answered" in fields:
         return _set_verdict(question, fenced("passage", asked))
     if "relevant" in fields:
-        return _verdict(question, fenced("passage", asked)[0])
+        return _verdict(question, fenced("passage", asked)[0], fenced("part", asked))
+    if "parts" in fields:
+        return json.dumps({"parts": re.split(r", and |，", question)}, ensure_ascii=False)
     if "query" in fields:
         return _rewrite(question, asked)
     if memories := fenced("memory", asked):
@@ -170,7 +172,13 @@ def _words(text: str) -> set[str]:
     return {word.casefold()[:5] for word in re.findall(r"[A-Za-z]{4,}|[\u4e00-\u9fff]", text)}
 
 
-def _verdict(question: str, passage: str) -> str:
+def _verdict(question: str, passage: str, parts: list[str]) -> str:
+    if parts:
+        found = [
+            number for number, part in enumerate(parts, start=1) if '"relevant": true' in _verdict(part, passage, [])
+        ]
+        reason = f"It answers {len(found)} of {len(parts)}."
+        return json.dumps({"relevant": bool(found), "confidence": 0.9, "reason": reason, "parts": found})
     wanted = _words(question)
     share = len(wanted & _words(passage)) / len(wanted) if wanted else 0.0
     relevant = share >= 0.5

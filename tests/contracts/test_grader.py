@@ -33,7 +33,9 @@ ZH_WRONG = "欧拉回路要求连通图中每个顶点的度数都是偶数。"
 class WordGrader:
     """The simplest thing that keeps the contract: relevant where the passage has a long word of the question."""
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
         return [self._judge(question, passage, trace) for passage in passages]
 
     def _judge(self, question: str, passage: Passage, trace: Trace) -> Verdict:

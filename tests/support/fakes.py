@@ -57,7 +57,9 @@ class FakeGrader:
     errors: list[Exception | None] = field(default_factory=list)
     gate: Callable[[], asyncio.Event] | None = None
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
         self.asked.append((question, [item.id for item in passages]))
         if self.errors and (error := self.errors.pop(0)) is not None:
             raise error

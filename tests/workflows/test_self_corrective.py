@@ -207,7 +207,9 @@ def test_passages_that_nobody_judged_in_time_are_not_called_read() -> None:
     """SC-07: the abstention is honest."""
 
     class NeverBegins(FakeGrader):
-        async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+        async def grade(
+            self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+        ) -> list[Verdict]:
             await asyncio.Event().wait()
             return await super().grade(question, passages, trace)
 

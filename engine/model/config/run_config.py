@@ -247,6 +247,16 @@ class RunConfig:
             ),
         )
     )
+    split: bool = _by_workflow(
+        switch(
+            N_("Split the question"),
+            N_(
+                "A question that asks several things is split into parts. Until a passed passage answers each of them, "
+                "rewrites search for the part that is open. Built in by clauses, with a chat model as rewriter in one "
+                "further call."
+            ),
+        )
+    )
     context: ContextPolicy = _by_workflow(  # noqa: RUF009
         choice(
             {"union": NC_("setting", "All rounds"), "last_round": N_("Last round")},

@@ -23,6 +23,7 @@ QUANTITIES: Mapping[str, str] = {
     "pass_rate": N_("pass rate"),
     "relevant_passages": N_("relevant passages"),
     "sufficiency": N_("sufficiency of the passages together"),
+    "covered_parts": N_("parts of the question covered"),
     "rewrites": N_("rewrites"),
     "repeated_rewrites": N_("repeated rewrites"),
     "failed_rewrites": N_("failed rewrites"),
@@ -119,6 +120,8 @@ class Rewrite:
     failed: bool = False
     """The rewriter itself failed; the old query stands."""
     input_hash: str = ""
+    part: str = ""
+    """The part of the question that it searches for; empty where it is about the whole."""
     by: str = ""
     """``builtin`` where the built-in rewriter stood in for a model that only repeated itself."""
 

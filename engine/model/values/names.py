@@ -32,6 +32,7 @@ Quantity = Literal[
     "failed_answers",
     "table_coverage",
     "sufficiency",
+    "covered_parts",
 ]
 Sufficiency = Literal["yes", "part", "no"]
 """Whether passages answer a question together."""

@@ -146,6 +146,8 @@ class Verdict:
     """Id of the fit to the collection that it was made with; empty: the grader as shipped."""
     bare: bool = False
     """Whether another program said yes or no alone, so that its confidence stands for nothing."""
+    parts: tuple[float, ...] = ()
+    """P(relevant) to each part of the question, where it was split; none from a reader, who speaks of all of it."""
 
     @property
     def known_p(self) -> float | None:
@@ -175,6 +177,10 @@ class Verdict:
     def passes(self, min_confidence: float) -> bool:
         """Return whether it reaches ``min_confidence`` (inclusive); an unreadable verdict never does."""
         return self.reach >= min_confidence
+
+    def covers(self, part: int, min_confidence: float) -> bool:
+        """Return whether it passes and answers the part of that place in the question, counted from 0."""
+        return self.passes(min_confidence) and (not self.parts or self.parts[part] >= min_confidence)
 
     def held_back(self, min_confidence: float) -> bool:
         """Return whether P(relevant) alone would let it pass, and its *no* keeps it from that."""
@@ -321,6 +327,8 @@ class Round:
     """What was taken from the knowledge graph (graph + vector retrieval)."""
     whole: SetVerdict | None = None
     """What was passed until then, judged together; None where no one asked."""
+    parts: tuple[str, ...] = ()
+    """What the question asks one by one, the same in every round; empty where it is not split."""
 
     @property
     def kept(self) -> tuple[Passage, ...]:

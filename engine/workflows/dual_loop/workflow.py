@@ -114,7 +114,15 @@ WORKFLOW = Workflow(
         "The inner loop changes the way of searching until a passage helps; the outer loop rewrites the question "
         "until the answer fits it. Answers that passed are remembered for later questions."
     ),
-    unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "max_rewrites", "answer_unverified"),
+    unused=(
+        "gate",
+        "grade_pass_threshold",
+        "min_relevant",
+        "needs_whole",
+        "split",
+        "max_rewrites",
+        "answer_unverified",
+    ),
     options=DualLoopOptions,
     corrected_by=("max_corrections", 0),
     samples={

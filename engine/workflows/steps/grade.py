@@ -108,7 +108,7 @@ async def _judge(
         return {}, False
     try:
         async with run.within(run.clock.left_s()):
-            verdicts = await run.roles.grader.grade(state["question"], passages, trace)
+            verdicts = await run.roles.grader.grade(state["question"], passages, trace, state["rounds"][-1].parts)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
         run.warn(ModelError.budget_spent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import StoreError
-from engine.flow.context import NodeTrace, RunContext
+from engine.errors import ModelError, StoreError
+from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.decide import gated
 from engine.model.events import Retrieved
 from engine.model.values import Round
@@ -19,6 +19,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     after it has a place of its own in the record.
     """
     rounds: tuple[Round, ...] = state.get("rounds", ())
+    parts = await _parts(state["question"], rounds, run, trace)
     rewrites = state.get("rewrites", ())
     last = rewrites[-1] if rewrites else None
     stale = last is not None and (last.repeated or last.failed)
@@ -35,6 +36,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             anchors=former.anchors,
             searched=False,
             rewrite_input=rewrite_input,
+            parts=parts,
         )
     else:
         opened = Round(
@@ -44,9 +46,26 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             floor=fresh.floor,
             anchors=fresh.anchors,
             rewrite_input=rewrite_input,
+            parts=parts,
         )
     run.emit(Retrieved.opening(opened))
     return {"rounds": (*rounds, opened)}
+
+
+async def _parts(question: str, rounds: tuple[Round, ...], run: RunContext, trace: NodeTrace) -> tuple[str, ...]:
+    """What is to be covered one by one: found before the first search, and the same in every later round."""
+    if not run.config.split or run.roles.splitter is None:
+        return ()
+    if rounds:
+        return rounds[-1].parts
+    try:
+        async with run.within(run.clock.left_s()):
+            return await run.roles.splitter.split(question, trace)
+    except TimeoutError:
+        run.warn(ModelError.budget_spent(model=model_of(run, "rewriter"), seconds=run.config.budget_s), trace.node)
+    except ModelError as failure:
+        run.warn(failure, trace.node)
+    return ()
 
 
 async def _search(query: str, run: RunContext, trace: NodeTrace) -> Any:

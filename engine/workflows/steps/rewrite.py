@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.builtin.parts import part_rewrite
 from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
-from engine.model.config import BUILTIN
+from engine.model.config import BUILTIN, RunConfig
+from engine.model.decide import open_parts
 from engine.model.events import Rewritten
 from engine.model.language import normalised_query
 from engine.model.values import Rewrite, Round
@@ -20,7 +23,11 @@ _PROPOSALS = 2
 
 
 async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-    """Ask the rewriter for a new query; a repetition gets one retry, a failure leaves the old query in place."""
+    """Ask the rewriter for a new query; a repetition gets one retry, a failure leaves the old query in place.
+
+    A part of the question that is still open is searched as it is first, without a call; then it is what the rewriter
+    is given in place of the question.
+    """
     return await rewrite_for(state, run, trace, ())
 
 
@@ -38,9 +45,13 @@ async def rewrite_for(
     """
     rounds: tuple[Round, ...] = state["rounds"]
     history: tuple[Rewrite, ...] = state.get("rewrites", ())
-    request = rewrite_request(state["question"], rounds, history, run.config, issues, shows_nearest=shows_nearest)
+    part = _part(rounds, history, run.config)
+    about = part or state["question"]
+    request = rewrite_request(about, rounds, history, run.config, issues, shows_nearest=shows_nearest)
     # A blank query is none, and searching it again would be no better.
     tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"]), ""}
+    if part and normalised_query(part) not in tried:
+        return _record(part_rewrite(part, rounds[-1], request), history, run)
     try:
         async with run.within(trace.time_left_s()):
             proposal, refused, repeated, by = await _propose(request, tried, run, trace)
@@ -59,9 +70,16 @@ async def rewrite_for(
         repeated=repeated,
         refused=refused,
         input_hash=request.digest(),
+        part=part,
         by=by,
     )
     return _record(made, history, run)
+
+
+def _part(rounds: Sequence[Round], history: Sequence[Rewrite], config: RunConfig) -> str:
+    """The open part that was searched for least, the first of several; empty where none is open."""
+    asked = Counter(item.part for item in history)
+    return min(open_parts(rounds, config), key=lambda part: asked[part], default="")
 
 
 async def _propose(

@@ -183,7 +183,9 @@ class _Everyone:
 
     # -- models
 
-    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
         verdicts = [self.world.verdict(passage, self.config) for passage in passages]
         for passage, verdict in zip(passages, verdicts, strict=True):
             self._called(trace, "grader", passage.id)

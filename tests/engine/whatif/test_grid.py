@@ -201,6 +201,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "gate": st.sampled_from(get_args(GatePolicy)),
     "min_relevant": st.integers(1, 20),
     "needs_whole": st.booleans(),
+    "split": st.booleans(),
     "context": st.sampled_from(get_args(ContextPolicy)),
     "answer_unverified": st.booleans(),
     "probe_k": st.integers(1, 40),
