@@ -17,7 +17,7 @@ from components.common.panel import (
     config_panel,
     want_settings,
 )
-from components.common.run_settings import names_settings, roles_of
+from components.common.run_settings import names_settings, roles_asked
 from components.common.url_state import begin_here, moved_here, put_into_url, take_from_url
 from components.common.workflow_view import Machine
 from engine.api.process import get_engine
@@ -66,7 +66,7 @@ def page() -> None:
     with st.session_state["top_bar"]:
         # Of the run on the page, where there is one: the sidebar may be at another model already.
         used = chosen.config if record is None else record.config
-        builtin_badge(used.models, words, roles_of(used.workflow))
+        builtin_badge(used.models, words, roles_asked(used))
     follow(chosen.config, None, tour.show(words, offered=record is None))
     ask(chosen.config, record)
     faults_of_no_run(chosen.config.collection if record is None or record.origin is None else "")

@@ -15,6 +15,7 @@ _ROLE = {
     "evaluator": N_("evaluator"),
     "router": N_("router"),
     "reranker": N_("reranker"),
+    "refiner": N_("refiner"),
     "grader": N_("grader"),
     "rewriter": N_("rewriter"),
     "generator": N_("generator"),

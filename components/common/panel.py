@@ -70,7 +70,7 @@ _OPENED = "gate_of_address"
 """Session key of the gate of the address that the session began with."""
 _PLACED = (
     *("search", "mode", "top_k", "similarity_threshold", "min_confidence"),
-    *("gate", "grade_pass_threshold", "min_relevant", "max_rewrites"),
+    *("gate", "grade_pass_threshold", "min_relevant", "max_rewrites", "sentence_threshold"),
 )
 """The settings that have a place of their own in the panel."""
 _ANSWER_WHEN = "answer_when"
@@ -202,12 +202,17 @@ def config_panel(
     options = own.options(words, workflow, below, surroundings.machine)
     # What is wrong with all of them together is said here, once all of them are known.
     notes = st.container(key="cautions")
-    plain, look_again, shared = _models(words, workflow, ollama, surroundings, collection)
+    place_of_models = st.container()
+    advanced = st.expander(words("Advanced"), key="advanced")
     # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
     by_words = collection not in {item.name for item in collections if not item.full_text}
-    with st.expander(words("Advanced"), key="advanced"):
+    with advanced:
         values["search"] = cast(SearchMethod, search_picker(words, by_words=by_words))
         values |= _further(words, workflow, below)
+    with place_of_models:
+        refined = bool(values.get("refine"))
+        plain, look_again, shared = _models(words, workflow, ollama, surroundings, collection, refined=refined)
+    with advanced:
         chat = _chat_parameters(words, workflow) if not all(own.built_in for own in plain.values()) else {}
     models = {role: own if own.built_in else replace(own, **chat) for role, own in plain.items()}
     config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
@@ -222,14 +227,21 @@ def config_panel(
 
 
 def _models(
-    words: Words, workflow: WorkflowName, ollama: OllamaNote, surroundings: Surroundings, collection: str
+    words: Words,
+    workflow: WorkflowName,
+    ollama: OllamaNote,
+    surroundings: Surroundings,
+    collection: str,
+    *,
+    refined: bool,
 ) -> tuple[dict[str, RoleModel], bool, DeltaGenerator]:
     """Draw the models of the roles, folded; what is at work stands in the label.
 
     Returns the models, whether the servers are to be asked again, and a place outside for a warning.
     """
     shared = st.empty()
-    usual = {str(role): surroundings.models.of(role).name for role in roles_of(workflow)}
+    roles = [role for role in roles_of(workflow) if refined or role != "refiner"]
+    usual = {str(role): surroundings.models.of(role).name for role in roles}
     wanted = (model_wanted(role, name) for role, name in usual.items())
     at_work = ", ".join(dict.fromkeys(model_label(name, words) for name in wanted))
     proposal = st.empty()
@@ -393,7 +405,10 @@ def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerat
     names = [name for name in settings_of(workflow) if name in SETTINGS and name not in _PLACED]
     widgets = ("choice", "slider", "box", "switch")
     names.sort(key=lambda name: widgets.index(SETTINGS[name].widget))
-    return {name: control(words, name, SETTINGS[name], below, usual=default_of(workflow, name)) for name in names}
+    values = {name: control(words, name, SETTINGS[name], below, usual=default_of(workflow, name)) for name in names}
+    if values.get("refine"):
+        values["sentence_threshold"] = _slider(words, "sentence_threshold", workflow, below)
+    return values
 
 
 def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> float:

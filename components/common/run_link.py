@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from components.common.i18n import Words
-from components.common.run_settings import chat_model_of, option_names, roles_of
+from components.common.run_settings import chat_model_of, option_names, roles_asked
 from components.common.url_state import base_path
 from engine.model.config import BUILTIN, RoleModel, RunConfig, settings_of
 from engine.model.values import RunId
@@ -39,7 +39,7 @@ def settings_in_url(config: RunConfig) -> dict[str, str]:
         for name in option_names(config.workflow)
         if getattr(config.options, name) != getattr(usual.options, name)
     }
-    models = {str(role): config.models.of(role) for role in roles_of(config.workflow)}
+    models = {str(role): config.models.of(role) for role in roles_asked(config)}
     named |= {role: model.name for role, model in models.items() if model.name != BUILTIN}
     chat = chat_model_of(config)
     if chat is not None:

@@ -47,6 +47,11 @@ def roles_of(name: WorkflowName) -> tuple[RoleName, ...]:
     return tuple(role for role in ALL_ROLES if role in workflow(name).roles)
 
 
+def roles_asked(config: RunConfig) -> tuple[RoleName, ...]:
+    """The roles that a run asks, in the order of the panel."""
+    return tuple(role for role in ALL_ROLES if role in workflow(config.workflow).roles_asked(config))
+
+
 def workflow_chosen(otherwise: WorkflowName) -> WorkflowName:
     """The workflow that the panel stands at; ``otherwise`` before the panel was drawn.
 
@@ -61,21 +66,23 @@ def setting_of_config(config: RunConfig, name: str) -> Any:
     return getattr(config.options if name in option_names(config.workflow) else config, name)
 
 
-def unread_by(config: RunConfig) -> str:
-    """The number of the gate that this config does not go by."""
-    return "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
+def unread_by(config: RunConfig) -> frozenset[str]:
+    """The numbers that this config does not go by: that of the other gate, and that of a refiner that has no say."""
+    gate = "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
+    by_bearing = config.refine and config.models.refiner.built_in
+    return frozenset({gate} if by_bearing else {gate, "sentence_threshold"})
 
 
 def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
     """Settings, options and roles in which the panel differs from a run, where the difference counts for anything."""
     both = [name for name in settings_of(run.workflow) if name in settings_of(chosen.workflow)]
     names = [name for name in both if getattr(chosen, name) != getattr(run, name)]
-    # It counts for nothing under this gate, and the panel does not show it.
-    names = [name for name in names if name != unread_by(chosen)]
+    # They count for nothing here, and the panel does not show them.
+    names = [name for name in names if name not in unread_by(chosen)]
     if chosen.workflow != run.workflow:
         return ("workflow", *names)
     own = [name for name in option_names(run.workflow) if getattr(chosen.options, name) != getattr(run.options, name)]
-    roles = [role for role in roles_of(run.workflow) if chosen.models.of(role) != run.models.of(role)]
+    roles = [role for role in roles_asked(run) if chosen.models.of(role) != run.models.of(role)]
     return (*names, *own, *roles)
 
 
@@ -85,7 +92,7 @@ def chat_model_of(config: RunConfig) -> RoleModel | None:
     Roles that have a temperature of their own come last.
     """
     warm = workflow(config.workflow).temperatures
-    roles = sorted(roles_of(config.workflow), key=lambda role: role in warm)
+    roles = sorted(roles_asked(config), key=lambda role: role in warm)
     return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
 
 

@@ -285,7 +285,7 @@ def _values(config: RunConfig) -> list[tuple[str, object]]:
         (item.name, getattr(config, item.name)) for item in fields(config) if item.name not in ("models", "options")
     ]
     found.extend((item.name, getattr(config.options, item.name)) for item in fields(config.options))
-    for role in workflow(config.workflow).roles:
+    for role in workflow(config.workflow).roles_asked(config):
         model = config.models.of(role)
         found.append((f"models.{role}", model.name))
         if not model.built_in:

@@ -12,7 +12,7 @@ from components.common.inline import component, script
 from components.common.markup import nothing
 from components.common.outcomes import end_mark, outcome_text
 from components.common.phrases import duration_text, workflow_text
-from components.common.run_settings import option_names, roles_of
+from components.common.run_settings import option_names, roles_asked, unread_by
 from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import USUAL, WORKFLOWS, RunConfig, settings_of
@@ -195,8 +195,8 @@ def _said(config: RunConfig, group: Sequence[RunConfig], words: Words) -> str:
 
 
 def _counting(config: RunConfig) -> dict[str, Any]:
-    """Settings, options and models that count for anything: of the gate, only the number that it reads."""
-    idle = "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
-    found = {name: getattr(config, name) for name in settings_of(config.workflow) if name != idle}
+    """Settings, options and models that count for anything."""
+    idle = unread_by(config)
+    found = {name: getattr(config, name) for name in settings_of(config.workflow) if name not in idle}
     found |= {name: getattr(config.options, name) for name in option_names(config.workflow)}
-    return found | {role: config.models.of(role).name for role in roles_of(config.workflow)}
+    return found | {role: config.models.of(role).name for role in roles_asked(config)}

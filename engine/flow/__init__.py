@@ -14,7 +14,7 @@ def workflow(name: WorkflowName) -> Workflow:
     """Return the workflow of that name; raises ``InvalidConfig`` if this version has none.
 
     >>> workflow("self_corrective").roles
-    ('grader', 'rewriter', 'generator')
+    ('grader', 'rewriter', 'generator', 'refiner')
     """
     return cast(Workflow, declared(name))
 

@@ -35,7 +35,7 @@ from engine.model.values import (
     RunRecord,
     Verdict,
 )
-from engine.roles import Generator, Grader, Rewriter, SetJudge, Splitter
+from engine.roles import Generator, Grader, Refiner, Rewriter, SetJudge, Splitter
 
 _log = logging.getLogger(__name__)
 Own = TypeVar("Own")
@@ -76,6 +76,8 @@ class Roles:
     """Splits the question, where a config asks for it."""
     whole: SetJudge | None = None
     """Judges passed passages together, where a config asks that they suffice."""
+    refiner: Refiner | None = None
+    """Picks what passages are cut to, where a config asks for it; None where the built-in one does."""
     stand_in: Rewriter | None = None
     """The built-in rewriter behind a chat model that only repeats itself; None where the rewriter is built in."""
     own: Any = None

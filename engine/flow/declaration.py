@@ -193,10 +193,11 @@ class Workflow:
 
     def worst_case_calls(self, config: RunConfig) -> int:
         """Calls of chat models in the longest possible run, retries apart but for those of repeated queries."""
+        refining = chat_calls(config, {"refiner": self.most_refined(config)})
         if self.most_calls is not None:
-            return self.most_calls(config)
+            return self.most_calls(config) + refining
         flow, rounds, answers = self.flow, self.rounds(config), self.most_answers(config)
-        return chat_calls(
+        return refining + chat_calls(
             config,
             {
                 "router": bool(flow.of_kind("route")) * (rounds if flow.of_kind("route") & flow.repeated else 1),
@@ -208,6 +209,11 @@ class Workflow:
                 "evaluator": bool(flow.of_kind("evaluate")) * answers,
             },
         )
+
+    def most_refined(self, config: RunConfig) -> int:
+        """Passages that are refined at most before an answer is written."""
+        rounds = self.rounds(config) if config.context == "union" else 1
+        return config.top_k * rounds if config.refine and "refine" not in self.idle else 0
 
     def rounds(self, config: RunConfig) -> int:
         """Rounds that a run can have at most, where every rewrite opens one."""
@@ -237,7 +243,12 @@ class Workflow:
     def roles(self) -> tuple[RoleName, ...]:
         """The model roles that it asks."""
         asked = {_ASKED[node.kind] for node in self.flow.nodes.values() if node.kind in _ASKED} | {*self.more_roles}
+        asked |= set() if "refine" in self.idle else {"refiner"}
         return tuple(role for role in get_args(RoleName) if role in asked)
+
+    def roles_asked(self, config: RunConfig) -> tuple[RoleName, ...]:
+        """The model roles that a run asks: the refiner only where passages are refined."""
+        return tuple(role for role in self.roles if role != "refiner" or config.refine)
 
     @property
     def idle(self) -> frozenset[str]:

@@ -30,6 +30,7 @@ _ROLE_OF: Mapping[str, RoleName] = {
     "choose": "router",
     "analyse": "router",
     "rerank": "reranker",
+    "refine": "refiner",
 }
 """Methods of roles that ask a model, and which one."""
 
@@ -84,7 +85,7 @@ class BranchSteps:
         calls = [item for item in self._branch.parent.model_calls if item.role == role and item.node == course.node]
         place = course.source_round if course.source_round >= 0 else trace.round
         here = [item for item in calls if item.round == place]
-        for call in here or (calls if role == "generator" else ()):
+        for call in here or (calls if role in ("generator", "refiner") else ()):
             trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))
 
 

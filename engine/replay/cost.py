@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
@@ -30,6 +31,8 @@ class CostModel:
     routing: Cost = Cost()
     reranking: Cost = Cost()
     """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
+    refining: Cost = Cost()
+    """Of one passage by a chat model; nothing where the built-in refiner cuts."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Cost:
         """Return the worst cost after round ``done``: every rewrite left, with its search and all gradings."""
@@ -69,8 +72,10 @@ class CostModel:
         return workflow(config.workflow).longest_run(self, config)
 
     def answering(self, config: RunConfig) -> Cost:
-        """Return the worst cost of answering: every answer that may be written, and its evaluation."""
-        return (self.generation + self.evaluation) * workflow(config.workflow).most_answers(config)
+        """Return the worst cost of answering: every answer that may be written, with what comes before and after."""
+        own = workflow(config.workflow)
+        refining = self.refining * own.most_refined(config)
+        return (refining + self.generation + self.evaluation) * own.most_answers(config)
 
 
 def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
@@ -100,6 +105,7 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
         evaluation=_of(record, config, "evaluator", _visits(record, "evaluator", flow.of_kind("evaluate"))),
         routing=_of(record, config, "router", _visits(record, "router", flow.of_kind("route"))),
         reranking=_reranking(record, config, sum(scoring.values())),
+        refining=_refining(record, config),
     )
 
 
@@ -115,10 +121,11 @@ def unanswered(record: RunRecord, config: RunConfig) -> bool:
 
 
 def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float | None:
-    """Mean seconds of one visit; None where every call was answered from a cache."""
+    """Mean seconds of one visit, refinement apart; None where every call was answered from a cache."""
     if not any(call.role == role and not call.cached for call in record.model_calls):
         return None
-    return _mean([item.duration_ms for item in record.nodes if item.node in nodes])
+    visits = [item for item in record.nodes if item.node in nodes]
+    return _mean([_without(item.duration_ms, _spent_ms(record, item, ("refiner",))) for item in visits])
 
 
 def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Cost:
@@ -139,12 +146,26 @@ def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
     return Cost(0, 1, measured) if model.in_process else Cost(1, 0, measured)
 
 
+def _refining(record: RunRecord, config: RunConfig) -> Cost:
+    if config.models.refiner.built_in or "refiner" not in workflow(config.workflow).roles:
+        return Cost()
+    asked = len({call.passage_id for call in record.model_calls if call.role == "refiner" and not call.cached})
+    spent_s = sum(_spent_ms(record, item, ("refiner",)) for item in record.nodes) / 1000.0
+    known = asked and config.models.refiner == record.config.models.refiner
+    return Cost(1, 0, spent_s / asked if known else None)
+
+
 def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:
     """Return the time that a search spent scoring its results."""
+    return _spent_ms(record, visit, _SCORING)
+
+
+def _spent_ms(record: RunRecord, visit: NodeExecution, roles: Sequence[str]) -> float:
+    """Return the time from the first to the last call of some roles in a visit."""
     calls = [
         call
         for call in record.model_calls
-        if (call.node, call.round) == (visit.node, visit.round) and call.role in _SCORING and not call.cached
+        if (call.node, call.round) == (visit.node, visit.round) and call.role in roles and not call.cached
     ]
     ends = [call.start_ms + call.duration_ms for call in calls]
     return max(ends) - min(call.start_ms for call in calls) if calls else 0.0

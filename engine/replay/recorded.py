@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from engine.builtin.parts import parts_of
+from engine.builtin.strips import kept_text, picked, strips_of
 from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError
 from engine.flow.context import Retrieval, RunClock
@@ -22,6 +23,7 @@ from engine.model.values import (
     Rewrite,
     Round,
     RunRecord,
+    Sentence,
     SetVerdict,
     Verdict,
     contents,
@@ -31,11 +33,18 @@ from engine.replay.cost import CostModel, cost_model
 from engine.replay.course import Driver, MissingVerdict, ReplayPath, Unrecorded
 from engine.replay.values import Gap
 from engine.retrieval.reciprocal import most_similar_below
-from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
+from engine.roles import (
+    NO_LIMIT,
+    SILENT,
+    GenerationRequest,
+    Grader,
+    RefineRequest,
+    RewriteProposal,
+    RewriteRequest,
+    Trace,
+)
 from engine.version import __version__
 
-NO_LIMIT = 10**12
-"""Tokens: what the budget cuts does not change what the generator is offered."""
 YES = Verdict(True, 1.0, "")
 NO = Verdict(False, 1.0, "")
 UNREADABLE = Verdict(None, 0.0, "")
@@ -88,6 +97,21 @@ class Evidence:
     def same_version(self) -> bool:
         """True if the rules of this version are those of the run."""
         return self.record.manifest.get("workbench") == __version__
+
+    def strips(self, passages: Sequence[Passage]) -> dict[PassageId, tuple[Sentence, ...]]:
+        """The strips of the passages of which the record says what the refining chat model keeps."""
+        given, record = self.record.context, self.record
+        if given is None or not record.config.refine or not self.same("refiner"):
+            return {}
+        if [item.id for item in passages] == [*(item.id for item in given.passages), *given.cut]:
+            return {item.id: given.refined.get(item.id, picked(item.text, ())) for item in passages}
+        calls = [call for call in record.model_calls if call.role == "refiner" and not call.error]
+        replies = {call.passage_id: call.parsed or {} for call in calls}
+        return {
+            item.id: picked(item.text, replies[item.id].get("keep", ()))
+            for item in passages
+            if self.texts.get(item.id) == _text(item) and (item.id in replies or len(strips_of(item.text)) < 2)
+        }
 
     def verdict(self, index: int, passage_id: PassageId, parts: Sequence[str] = ()) -> Verdict | None:
         """Find a verdict by a reader, else by the grader in this round, else in another one, readable if possible.
@@ -412,10 +436,29 @@ class RecordedRewriter:
         return None if self._evidence.round(len(course.rounds)) is not None else "unrecorded"
 
 
+class RecordedRefiner:
+    """Picks again what a chat model picked of the same passages; the rest is whole, and its answer is not known."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def refine(
+        self, request: RefineRequest, trace: Trace = SILENT
+    ) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
+        evidence, course = self._evidence, self._driver.course
+        known = evidence.strips(request.passages)
+        if course.live and len(known) < len(request.passages):
+            raise Unrecorded("answer", evidence.prices.refining * len(request.passages))
+        course.cost = course.cost + evidence.prices.refining * len(request.passages)
+        return {name: strips for name, strips in known.items() if not all(item.kept for item in strips)}
+
+
 class RecordedGenerator:
     """Gives the recorded answer where the generator would be offered exactly what it was."""
 
     context_tokens = NO_LIMIT
+    """What the budget cuts does not change what the generator is offered."""
 
     def __init__(self, evidence: Evidence, driver: Driver) -> None:
         self._evidence = evidence
@@ -428,11 +471,20 @@ class RecordedGenerator:
         evidence, course = self._evidence, self._driver.course
         once = evidence.prices.generation
         course.cost = course.cost + once
+        if unpicked := self._unpicked(course):
+            once = once + evidence.prices.refining * unpicked
         if course.unknown:
             raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
-        if evidence.record.outcome not in ANSWERED or not self.same_input(course):
+        if unpicked or evidence.record.outcome not in ANSWERED or not self.same_input(course):
             raise Unrecorded("answer", once)
         return self.give(trace)
+
+    def _unpicked(self, course: ReplayPath) -> int:
+        """Passages of which the record does not say what a chat model would keep."""
+        config, passages = self._evidence.config, context_of(course).passages
+        if course.live or not config.refine or config.models.refiner.built_in:
+            return 0
+        return len(passages) - len(self._evidence.strips(passages))
 
     def give(self, trace: Trace) -> str:
         """The recorded answer; in a real run as it was written, for that of the record has its citations resolved."""
@@ -445,7 +497,8 @@ class RecordedGenerator:
 
     def same_input(self, course: ReplayPath) -> bool:
         """Return whether the context that was just put together is the recorded one."""
-        return self._evidence.same("generator") and same_context(context_of(course), self._evidence.record.context)
+        evidence = self._evidence
+        return evidence.same("generator") and same_context(context_of(course), evidence.record, evidence.config)
 
 
 def context_of(course: ReplayPath) -> Context:
@@ -453,14 +506,28 @@ def context_of(course: ReplayPath) -> Context:
     return next(event.context for event in reversed(course.events) if isinstance(event, ContextAssembled))
 
 
-def same_context(context: Context, given: Context | None) -> bool:
+def same_context(context: Context, record: RunRecord, config: RunConfig) -> bool:
     """Return whether a context without a limit of tokens is the recorded one, cut at the same place."""
+    given = record.context
     if given is None:
         return False
     count = len(given.passages)
     rest = (*(passage.id for passage in context.passages[count:]), *context.cut)
-    same = contents(context.passages[:count]) == contents(given.passages)
-    return same and context.verified == given.verified and rest == given.cut
+    same = contents(context.passages[:count]) == contents(given.passages) and same_strips(context, given)
+    # How much room other strips would leave for what the budget cut is not known.
+    fits = not rest or same_refining(config, record.config)
+    return same and fits and context.verified == given.verified and rest == given.cut
+
+
+def same_strips(context: Context, given: Context) -> bool:
+    """Return whether of every passage that was given the same strips would be kept."""
+    return all(kept_text(item, context.refined) == kept_text(item, given.refined) for item in given.passages)
+
+
+def same_refining(now: RunConfig, then: RunConfig) -> bool:
+    """Return whether passages are refined by the same rule."""
+    by = [(item.refine, item.refine and (item.sentence_threshold, item.models.refiner)) for item in (now, then)]
+    return by[0] == by[1]
 
 
 def _text(passage: Passage) -> tuple[str, str, str]:

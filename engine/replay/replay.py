@@ -25,6 +25,7 @@ from engine.replay.recorded import (
     Evidence,
     RecordedGenerator,
     RecordedGrader,
+    RecordedRefiner,
     RecordedRetriever,
     RecordedRewriter,
     RecordedSetJudge,
@@ -130,6 +131,7 @@ class Replay:
             whole=RecordedSetJudge(evidence, driver),
             rewriter=rewriter,
             generator=RecordedGenerator(evidence, driver),
+            refiner=None if self.config.models.refiner.built_in else RecordedRefiner(evidence, driver),
             stand_in=rewriter,
         )
 

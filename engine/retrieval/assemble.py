@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from engine.builtin.strips import GAP, kept_text
 from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
-from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round
+from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round, Sentence
+
+Cut = Mapping[PassageId, tuple[Sentence, ...]]
+_WHOLE: Cut = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,21 +26,36 @@ class _Scored:
         return -self.p_relevant, -self.passage.similarity, self.passage.id
 
 
+def gap_for(config: RunConfig) -> str:
+    """Return what stands where strips were left out: the built-in generator would quote it."""
+    return "" if config.models.generator.built_in else GAP
+
+
 def assemble(
-    rounds: Sequence[Round], config: RunConfig, token_budget: int, count_tokens: Callable[[str], int]
+    rounds: Sequence[Round],
+    config: RunConfig,
+    token_budget: int,
+    count_tokens: Callable[[str], int],
+    cut: Cut = _WHOLE,
 ) -> Context:
     """Passed passages of all rounds (``union``) or the last one, by P(relevant), best similarity, id (SC-07).
 
-    Cut at ``token_budget`` tokens, the best passage always given. With nothing passed the context is empty, unless
-    ``answer_unverified`` lets the best unverified passages in; ``verified`` then is false. In a workflow that judges no
-    passages they are all unverified.
+    Cut at ``token_budget`` tokens, the best passage always given; of a refined one the kept strips count, ``cut`` has
+    them. With nothing passed the context is empty, unless ``answer_unverified`` lets the best unverified passages in;
+    ``verified`` then is false. In a workflow that judges no passages they are all unverified.
     """
     considered = rounds if config.context == "union" else rounds[-1:]
+    gap = gap_for(config)
+
+    def within(passages: Sequence[Passage], *, verified: bool) -> Context:
+        sized = [(item, count_tokens(kept_text(item, cut, gap))) for item in passages]
+        return _within(sized, token_budget, cut, verified=verified)
+
     passed = _best([(current, passed_ids(current, config)) for current in considered])
     if passed or (workflow(config.workflow).grades and not config.answer_unverified):
-        return _within(passed, token_budget, count_tokens, verified=True)
+        return within(passed, verified=True)
     kept = [(current, [item.id for item in kept_passages(current, config)]) for current in considered]
-    return _within(_best(kept)[: config.top_k], token_budget, count_tokens, verified=False)
+    return within(_best(kept)[: config.top_k], verified=False)
 
 
 def _best(chosen: Sequence[tuple[Round, Sequence[PassageId]]]) -> list[Passage]:
@@ -55,18 +75,22 @@ def _best(chosen: Sequence[tuple[Round, Sequence[PassageId]]]) -> list[Passage]:
     return [scored.passage for scored in sorted(best.values(), key=lambda scored: scored.order)]
 
 
-def _within(
-    passages: Sequence[Passage], token_budget: int, count_tokens: Callable[[str], int], *, verified: bool
-) -> Context:
+def _within(sized: Sequence[tuple[Passage, int]], token_budget: int, strips: Cut, *, verified: bool) -> Context:
     given: list[Passage] = []
     cut: list[PassageId] = []
     used = 0
-    for passage in passages:
-        tokens = count_tokens(passage.text)
+    for passage, tokens in sized:
         # Once one is cut, all after it are: a shorter, worse passage must not overtake a better one.
         if cut or (given and used + tokens > token_budget):
             cut.append(passage.id)
             continue
         given.append(passage)
         used += tokens
-    return Context(tuple(given), tuple(cut), verified=verified, tokens=used, token_budget=token_budget)
+    return Context(
+        tuple(given),
+        tuple(cut),
+        verified=verified,
+        tokens=used,
+        token_budget=token_budget,
+        refined={item.id: strips[item.id] for item in given if item.id in strips},
+    )

@@ -122,26 +122,9 @@ class GraphOptions(Options):
         group=_CONTEXT,
         boxed=True,
     )
-    refine: bool = switch(
-        N_("Cut passages to what bears"),
-        N_(
-            "Leaves out sentences that do not bear on the question before the answer is written. Citations still "
-            "point to the whole passage."
-        ),
-        group=_CONTEXT,
-    )
-    sentence_threshold: float = number(
-        (0, 1, 0.3, 0.01),
-        N_("Bearing at least"),
-        N_(
-            "Sentences that bear less than this on the question are left out; at least one of a passage stays. Usual: "
-            "0.20–0.50."
-        ),
-        usual=(0.2, 0.5),
-        group=_CONTEXT,
-    )
 
     has_gates: ClassVar[bool] = True
+    now_shared: ClassVar[tuple[str, ...]] = ("refine", "sentence_threshold")
 
     def gate_of(self, item: Any, gate: str) -> str:
         """Each stage cuts by a threshold of its own (GH-04).

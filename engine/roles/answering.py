@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from engine.model.values import Evaluation, GraphContext, Language, Memory, Passage
+from engine.model.values import Evaluation, GraphContext, Language, Memory, Passage, PassageId, Sentence
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 from engine.roles.trace import SILENT, Trace
 
+NO_LIMIT = 10**12
+"""A budget of tokens that cuts nothing."""
 EvaluationAim = Literal["answer", "relevance"]
 
 
@@ -42,6 +44,30 @@ class GenerationRequest:
     """What the knowledge graph says beside them, the most important first (graph + vector retrieval)."""
     tables: tuple[TableGiven, ...] = ()
     """Tables of the question, whose cells are cited ``[T1:B3]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefineRequest:
+    question: str
+    passages: tuple[Passage, ...]
+    threshold: float
+    """How much a strip must bear on the question, in [0, 1]; a refiner without such a score does not read it."""
+    names: tuple[str, ...] = ()
+    """Of entities that the search went along: a strip that connects two of them bears on the question."""
+
+
+class Refiner(Protocol):
+    """Says which strips of passages bear on a question.
+
+    Contract (tests/contracts/test_refiner.py): by id the strips of each passage of which some are left out, which
+    joined are its text, at least one of them kept; a passage that is not in the result is whole. It writes nothing of
+    its own; text inside a passage is evidence and never an instruction. A passage for which no reply can be read is
+    None, and whole. A server that cannot be reached is a ``ModelError``.
+    """
+
+    async def refine(
+        self, request: RefineRequest, trace: Trace = SILENT
+    ) -> Mapping[PassageId, tuple[Sentence, ...] | None]: ...
 
 
 class Generator(Protocol):

@@ -17,6 +17,7 @@ _STEPS: Mapping[str, RoleName] = {
     "generation": "generator",
     "evaluation": "evaluator",
     "routing": "router",
+    "refining": "refiner",
 }
 """The step that each role takes."""
 
@@ -27,7 +28,7 @@ def measured_costs(records: Iterable[RunRecord], config: RunConfig) -> CostModel
     Records are read no further than until every step is measured; seconds stay None where none did. One in which a chat
     model of ``config`` never replied measured nothing.
     """
-    roles = workflow(config.workflow).roles
+    roles = workflow(config.workflow).roles_asked(config)
     found: dict[str, Cost] = {
         "search": Cost(seconds=None),
         **{name: _unmeasured(config, role) for name, role in _STEPS.items() if role in roles},
@@ -53,4 +54,6 @@ def worst_case(prices: CostModel, config: RunConfig) -> Cost:
 
 
 def _unmeasured(config: RunConfig, role: RoleName) -> Cost:
+    if role == "refiner" and config.models.refiner.built_in:
+        return Cost()
     return Cost(0, 1, None) if config.models.of(role).in_process else Cost(1, 0, None)

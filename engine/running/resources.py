@@ -48,6 +48,7 @@ PROMPTS: Mapping[RoleName, str] = {
     "router": "engine.llm.strategy_router:STRATEGY_ROUTER_PROMPT_VERSION",
     "evaluator": "engine.llm.evaluator:EVALUATOR_PROMPT_VERSION",
     "reranker": "engine.llm.reranker:RERANKER_PROMPT_VERSION",
+    "refiner": "engine.llm.refiner:REFINER_PROMPT_VERSION",
 }
 """The version of the prompt that a chat model of each role is asked with, unless a workflow has its own."""
 _MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")
@@ -107,7 +108,7 @@ class Resources:
         """
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
         own = workflow(config.workflow)
-        models = {role: config.models.of(role) for role in own.roles}
+        models = {role: config.models.of(role) for role in own.roles_asked(config)}
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
         grader = config.models.grader

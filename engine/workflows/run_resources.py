@@ -92,7 +92,8 @@ class RunResources:
         from engine.builtin.sufficiency import WordSetJudge
 
         whole: SetJudge = WordSetJudge()
-        if self.config.models.grader.chats:
+        models = self.config.models
+        if models.grader.chats:
             whole = self.chat("grader", "engine.llm.sufficiency:ChatSetJudge")
         splitter = self.role("rewriter", BuiltinSplitter, "engine.llm.splitter:ChatSplitter")
         return Roles(
@@ -101,6 +102,7 @@ class RunResources:
             splitter=splitter if self.config.split else None,
             generator=self.role("generator", BuiltinGenerator, "engine.llm.generator:ChatGenerator"),
             whole=whole,
+            refiner=None if models.refiner.built_in else self.chat("refiner", "engine.llm.refiner:ChatRefiner"),
             **self.rewriters(BuiltinRewriter, "engine.llm.rewriter:ChatRewriter"),
         )
 

@@ -109,7 +109,7 @@ async def _exported(resources: Resources, given: RunResources) -> Project:
 
 def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> Modules:
     """Return the modules that runs of a config import, without those its settings never reach."""
-    models = [config.models.of(role) for role in workflow(config.workflow).roles]
+    models = [config.models.of(role) for role in workflow(config.workflow).roles_asked(config)]
     served = embedding_model.startswith("ollama:")
     without = ["engine.knowledge.chunk"]  # which reads attachments, and a program is asked nothing but a text
     without += [] if served or not all(model.built_in for model in models) else ["engine.llm"]
@@ -192,7 +192,7 @@ def _requirements(modules: Modules, given: RunResources, lite: bool) -> list[str
 
 def providers_of(config: RunConfig) -> set[str]:
     """The providers of the chat models that the workflow asks."""
-    models = (config.models.of(role) for role in workflow(config.workflow).roles)
+    models = (config.models.of(role) for role in workflow(config.workflow).roles_asked(config))
     return {model.model.partition(":")[0] for model in models if model.chats and not model.scores}
 
 

@@ -63,7 +63,7 @@ def env_example(config: RunConfig, saved: Mapping[str, Any]) -> str:
     lines = [f"MILVUS_URI={collection['uri']}", "MILVUS_TOKEN=", f"MILVUS_DATABASE={collection['database']}"]
     if saved["graphs"]:
         lines.append(f"GRAPHS={saved['graphs']}")
-    models = [config.models.of(role).model for role in workflow(config.workflow).roles]
+    models = [config.models.of(role).model for role in workflow(config.workflow).roles_asked(config)]
     used = {name.partition(":")[0] for name in (*models, collection["info"]["embedding_model"])}
     for name, variable in VARIABLES.items():
         if name.partition("_")[0] in used or (name == "searxng_url" and name in settings):
@@ -81,7 +81,7 @@ def _needs(config: RunConfig, saved: Mapping[str, Any]) -> Iterator[str]:
     led = closed if lite else " `MILVUS_URI` and `MILVUS_TOKEN` lead to it."
     yield f"- The collection `{collection['layout']['collection']}` at `{collection['uri']}`.{led}\n"
     yield f"- The embedding model `{collection['info']['embedding_model']}`.\n"
-    for role in workflow(config.workflow).roles:
+    for role in workflow(config.workflow).roles_asked(config):
         model = config.models.of(role)
         yield f"- As {role}: {'the built-in one' if model.built_in else model.name}.\n"
     if saved["fit"]:

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.builtin.generator import BuiltinGenerator, asking_of, choose
+from engine.builtin.refiner import refined
+from engine.builtin.strips import kept_text
 from engine.knowledge.samples import sample_sources
+from engine.model.config import RunConfig
 from engine.model.values import Passage
-from engine.retrieval.graph_context import given_text, refined
-from engine.retrieval.graph_options import GraphOptions
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions
 from tests.benchmarks.harness import Bench, Row
 
-THRESHOLDS = (0.2, GraphOptions().sentence_threshold, 0.5)
+THRESHOLDS = (0.2, RunConfig().sentence_threshold, 0.5)
 _BESIDE = 2
 _TOLD = 60
 """Letters by which a quotation is found again: a long one is cut at another place where less stands around it."""
@@ -61,7 +62,7 @@ def measured(threshold: float, every: int = 1) -> Refined:
         began = time.perf_counter()
         cut = refined(item.question, passages, threshold)
         spent += time.perf_counter() - began
-        texts = [given_text(passage, cut) for passage in passages]
+        texts = [kept_text(passage, cut) for passage in passages]
         chosen = choose(asking_of(item.question), passages)
         still = [_bare(quote.text)[:_TOLD] in _bare(texts[quote.marker - 1]) for quote in chosen]
         asked += bool(chosen)

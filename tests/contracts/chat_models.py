@@ -91,6 +91,8 @@ def obedient(request: RecordedRequest) -> str:
         return _analysis(question, fields["mode"]["enum"])
     if "shares" in fields:
         return _routing(list(fields["shares"]["properties"]), fenced("query", asked)[0])
+    if "keep" in fields:
+        return _picked(question, fenced("passage", asked)[0])
     if "scores" in fields:
         return _scores(question, fenced("passage", asked))
     if "answered" in fields:
@@ -197,6 +199,11 @@ def _scores(question: str, passages: list[str]) -> str:
     wanted = _words(question)
     shares = [len(wanted & _words(passage)) / len(wanted) if wanted else 0.0 for passage in passages]
     return json.dumps({"scores": {str(number): round(10 * share, 1) for number, share in enumerate(shares, 1)}})
+
+
+def _picked(question: str, passage: str) -> str:
+    numbered = re.findall(r"^\[(\d+)\] (.*)$", passage, re.M)
+    return json.dumps({"keep": [int(number) for number, text in numbered if _words(question) & _words(text)]})
 
 
 def _rewrite(question: str, asked: str) -> str:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from engine.errors import InvalidConfig
-from engine.model.config import MODEL_PARAMETERS, PARAMETERS, PRESETS, RoleModel, RunConfig, config_from_dict
+from engine.model.config import (
+    MODEL_PARAMETERS,
+    PARAMETERS,
+    PRESETS,
+    WORKFLOWS,
+    Defaults,
+    RoleModel,
+    RunConfig,
+    config_from_dict,
+    read_defaults,
+)
 from engine.settings import Settings
 from tests.engine.strategies import configs
 
@@ -27,6 +39,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         "probe_k": 20,
         "min_relevant": 1,
         "budget_s": 120,
+        "sentence_threshold": 0.3,
     }
 
 
@@ -150,3 +163,18 @@ def test_a_model_that_gives_scores_grades_and_reranks_and_does_nothing_else(role
     with pytest.raises(InvalidConfig, match="only gives scores"):
         config_from_dict({"workflow": "graph_hybrid", "models": {role: model}})
     assert config_from_dict({"workflow": "graph_hybrid", "models": {"reranker": model, "grader": model}})
+
+
+def test_what_one_workflow_had_as_an_option_is_read_as_the_setting_that_it_is_now(tmp_path: Path) -> None:
+    old = {"workflow": "graph_hybrid", "options": {"refine": True, "sentence_threshold": 0.4, "hops": 1}}
+    config = config_from_dict(old)
+    assert (config.refine, config.sentence_threshold) == (True, 0.4)
+    assert config == TypeAdapter(RunConfig).validate_python(old) == Defaults().over(old)
+    with pytest.raises(InvalidConfig, match="refine"):
+        config_from_dict({**old, "workflow": "quality_loop"})
+    path = tmp_path / "settings.json"
+    path.write_text('{"options": {"refine": true}}')
+    defaults = read_defaults(path, {})
+    assert [name for name in WORKFLOWS if defaults.of(name).refine] == ["graph_hybrid"]
+    path.write_text('{"workflow": "self_corrective", "options": {"refine": true}}')
+    assert read_defaults(path, {}).of("graph_hybrid").refine

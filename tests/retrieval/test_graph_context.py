@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.builtin.context_text import graph_text, table_text
+from engine.builtin.refiner import refined
 from engine.model.config import RunConfig
 from engine.model.values import (
     Attachment,
@@ -158,8 +159,9 @@ def test_refined_passages_take_less_and_the_record_keeps_what_was_cut() -> None:
     text = "Metformin lowers blood glucose. It does. The moon is far away from here. Nobody likes rain."
     passage = Passage(PassageId("p0"), "0.md", text, 0.9, 0.9)
     found = replace(round_of([10]), candidates=(Candidate(passage, 1, "kept", 0.5),))
-    config = config_of(1000, refine=True)
-    made = assembled("What does metformin lower?", (found,), config, most_tokens=5000, count_tokens=len)
+    question, config = "What does metformin lower?", config_of(1000)
+    cut = refined(question, [passage], config.sentence_threshold)
+    made = assembled(question, (found,), config, cut=cut, most_tokens=5000, count_tokens=len)
     assert made.context.passages == (passage,), "citations point to the whole passage"
     assert made.passages[0].text == "Metformin lowers blood glucose. It does."
     assert "".join(item.text for item in made.context.refined[passage.id]) == text

@@ -20,6 +20,7 @@ from engine.model.config.run_config import (
     for_workflow,
     models_from_dict,
     options_from_dict,
+    with_shared,
 )
 from engine.model.config.setting import require
 
@@ -47,12 +48,15 @@ class Defaults:
         """
         wanted, own = workflow or self.workflow, self.workflow
         require("workflow", wanted, tuple(WORKFLOWS))
-        options = {k: v for k, v in self._options.items() if k in declared(wanted).own_settings}
+        has = declared(wanted)
+        options = {k: v for k, v in self._options.items() if k in {*has.own_settings, *has.options.now_shared}}
         shared = {name: value for name, value in self.settings.items() if name not in _APART}
         if "workflow" not in self.settings or wanted == own:
             return config_from_dict({**shared, "workflow": wanted, "options": options}, self.models)
         moved = for_workflow(config_from_dict({**shared, "workflow": own}, self.models), wanted)
-        return replace(moved, options=options_from_dict(wanted, options))
+        read = with_shared({"workflow": wanted, "options": options})
+        shared = {name: read[name] for name in has.options.now_shared if name in read}
+        return replace(moved, **shared, options=options_from_dict(wanted, read["options"]))
 
     def over(self, plain: Mapping[str, Any]) -> RunConfig:
         """The config of a run that names some settings, as JSON-ready values; raises ``InvalidConfig``.
@@ -92,7 +96,7 @@ def read_defaults(path: Path, named: Mapping[str, RoleModel]) -> Defaults:
     options = plain.get("options", {})
     if not isinstance(options, Mapping):
         raise InvalidConfig.not_an_object(field="options")
-    known = [name for own in map(declared, WORKFLOWS) for name in own.own_settings]
+    known = [name for own in map(declared, WORKFLOWS) for name in (*own.own_settings, *own.options.now_shared)]
     for name in options:
         if name not in known:
             raise InvalidConfig.unknown_setting(field=str(name)[:40], known=tuple(known))

@@ -26,7 +26,9 @@ SearchMethod = Literal["vector", "full_text", "fused"]
 Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
 GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
-RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"]
+RoleName = Literal[
+    "grader", "rewriter", "generator", "evaluator", "router", "reranker", "refiner", "extractor", "vision"
+]
 CallRole = RoleName | Literal["judge"]
 """Who may ask a model: a role of a run, or the judge of answers, which looks at runs that have ended."""
 
@@ -123,6 +125,8 @@ class RoleModels:
     router: RoleModel = _role(N_("router"))
     reranker: RoleModel = _role(N_("reranker"))
     """Built in: the run's grader; or a model of its own."""
+    refiner: RoleModel = _role(N_("refiner"))
+    """Built in: by words; or a chat model, which picks the sentences."""
     extractor: RoleModel = _role(N_("extractor"))
     vision: RoleModel = _role(N_("image reader"))
 

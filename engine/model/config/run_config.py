@@ -270,6 +270,27 @@ class RunConfig:
             N_("Uses the best unverified passages; the answer is then marked as unverified."),
         )
     )
+    refine: bool = _by_workflow(
+        switch(
+            N_("Cut passages to what bears"),
+            N_(
+                "Leaves out sentences that do not bear on the question before the answer is written. Citations still "
+                "point to the whole passage. Built in by words; a chat model as refiner picks the sentences, one call "
+                "a passage."
+            ),
+        )
+    )
+    sentence_threshold: float = _by_workflow(
+        number(
+            (0, 1, 0.3, 0.01),
+            N_("Bearing at least"),
+            N_(
+                "Sentences that bear less than this on the question are left out; those of a passage that bear most "
+                "always stay. Usual: 0.20–0.50."
+            ),
+            usual=(0.2, 0.5),
+        )
+    )
     probe_k: int = _by_workflow(
         number(
             (1, 100, 20, 1),
@@ -296,6 +317,16 @@ class RunConfig:
     models: RoleModels = _ALL_BUILT_IN
     options: Annotated[Options, _ByWorkflow] = _LEFT_OUT
     """Of the class that the workflow declares; left out, its defaults."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        def read(plain: Any) -> Any:
+            known = isinstance(plain, Mapping) and plain.get("workflow", USUAL) in WORKFLOWS
+            return with_shared(plain) if known else plain
+
+        return core_schema.no_info_before_validator_function(read, handler(source))
 
     def __post_init__(self) -> None:
         require("workflow", self.workflow, tuple(WORKFLOWS))
@@ -380,12 +411,22 @@ def config_from_dict(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_IN
         'ollama:qwen3:8b'
     """
     _refuse_unknown(plain, CONFIG_FIELDS)
-    values = dict(plain)
-    workflow = values.get("workflow", USUAL)
+    workflow = plain.get("workflow", USUAL)
     require("workflow", workflow, tuple(WORKFLOWS))
+    values = with_shared(plain)
     values["options"] = options_from_dict(workflow, _object("options", values.pop("options", {})))
     models = models_from_dict(values.pop("models", {}), usual)
     return RunConfig(models=models, **values)
+
+
+def with_shared(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """A config's plain values with what earlier versions had among the options of its workflow among the settings."""
+    options = plain.get("options")
+    names = declared(plain.get("workflow", USUAL)).options.now_shared
+    if not isinstance(options, Mapping):
+        return dict(plain)
+    own = {name: value for name, value in options.items() if name not in names}
+    return {**plain, **{name: options[name] for name in names if name in options}, "options": own}
 
 
 def models_from_dict(plain: object, usual: RoleModels = _ALL_BUILT_IN) -> RoleModels:

@@ -115,6 +115,8 @@ class Options:
     def check(self) -> None:
         """Raise ``InvalidConfig`` where the settings do not go together."""
 
+    now_shared: ClassVar[tuple[str, ...]] = ()
+    """Settings of ``RunConfig`` that earlier versions had here; they are read here still."""
     has_gates: ClassVar[bool] = False
     """Whether :meth:`gate_of` may say another gate: it is asked for every candidate of every replay."""
 

@@ -14,10 +14,10 @@ from engine.flow.context import Roles
 from engine.model.cost import Cost
 from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
 from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
-from engine.replay.recorded import NO_LIMIT, Evidence, same_context
+from engine.replay.recorded import Evidence, same_context
 from engine.replay.replay import Replay
 from engine.replay.values import Gap
-from engine.roles import SILENT, EvaluationRequest, Trace
+from engine.roles import NO_LIMIT, SILENT, EvaluationRequest, Trace
 from engine.workflows.answer_evaluation.options import gener_epoch
 from engine.workflows.answer_evaluation.policy import NODE, excerpts
 from engine.workflows.answer_evaluation.roles import AnswerRoles
@@ -91,7 +91,7 @@ class _RecordedWriter:
             judging = prices.grading * course.unknown
             raise Unrecorded("answer", judging + once, judging)
         number: int = course.state["epoch"]
-        same = evidence.same("generator") and same_context(course.state["context"], record.context)
+        same = evidence.same("generator") and same_context(course.state["context"], record, evidence.config)
         if not (record.drafts and same):
             raise Unrecorded("answer", once, Cost())
         if number < len(record.drafts) and (not course.live or self._revised_the_same(number, course)):

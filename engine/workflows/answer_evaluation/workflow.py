@@ -70,6 +70,7 @@ WORKFLOW = Workflow(
         "Passages are found and graded as in the four-node loop. Then an evaluator judges the answer for sense and "
         "evidence, and the generator revises it until nothing is left to suggest."
     ),
+    unused=("refine", "sentence_threshold"),
     options=AnswerEvaluationOptions,
     samples={
         "en": (("dc-en-01", ""), ("dm-en-05", ""), ("dc-en-11", ""), ("dc-en-03", ""), ("dc-en-17", "")),

@@ -29,7 +29,6 @@ from engine.model.values import (
 )
 from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
 from engine.replay.recorded import (
-    NO_LIMIT,
     Evidence,
     RecordedRewriter,
     ReplayClock,
@@ -42,6 +41,7 @@ from engine.replay.replay import Replay
 from engine.replay.values import Gap
 from engine.retrieval.assemble import assemble
 from engine.roles import (
+    NO_LIMIT,
     SILENT,
     DirectRequest,
     DistilRequest,

@@ -122,6 +122,8 @@ WORKFLOW = Workflow(
         "split",
         "max_rewrites",
         "answer_unverified",
+        "refine",
+        "sentence_threshold",
     ),
     options=DualLoopOptions,
     corrected_by=("max_corrections", 0),

@@ -29,7 +29,7 @@ from engine.model.values import (
     lists_of_mode,
 )
 from engine.replay.course import End, ReplayPath, Unrecorded
-from engine.replay.recorded import RecordedGenerator
+from engine.replay.recorded import RecordedGenerator, same_refining
 from engine.replay.replay import Replay, retrieval_differs
 from engine.replay.values import Gap
 from engine.retrieval.graph_context import graph_of
@@ -94,12 +94,12 @@ class GraphReplay(Replay):
         return (None if end.missing is not None and tables_alone else outcome), reason
 
     def same_shape(self) -> bool:
-        """Return whether passages, graph and tables would be cut equally."""
+        """Return whether passages, graph and tables would be cut equally, as far as the budget cuts them."""
         now, then = graph_options(self.config), graph_options(self.record.config)
-        if now.refine != then.refine or (now.refine and now.sentence_threshold != then.sentence_threshold):
-            return False
         given = self.record.context
         roomy = given is not None and all(part.given for part in given.parts) and not given.cut
+        if not (roomy or same_refining(self.config, self.record.config)):
+            return False
         return now.context_tokens == then.context_tokens or (now.context_tokens > then.context_tokens and roomy)
 
     def same_graph(self, rounds: Sequence[Round]) -> bool:

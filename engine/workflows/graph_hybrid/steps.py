@@ -38,7 +38,7 @@ from engine.model.values import (
     Round,
     Verdict,
 )
-from engine.retrieval.graph_context import Assembled, assembled
+from engine.retrieval.graph_context import Assembled, assembled, names_along
 from engine.retrieval.graph_options import graph_options
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import order, rerank_window, reranks, rescored
@@ -50,6 +50,7 @@ from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.steps.citing import Citing
 from engine.workflows.steps.grade import grade_step
 from engine.workflows.steps.heard import Heard
+from engine.workflows.steps.refine import refined_strips
 
 LOOK_S = 5.0
 """Longest wait for the names of a graph; the search asks again, and says what is wrong."""
@@ -322,6 +323,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     After the deadline this one generation has a reserved allowance of its own, and nothing else runs.
     """
     rounds: tuple[Round, ...] = state.get("rounds", ())
+    cut = await refined_strips(state["question"], rounds, run, trace, names_along(rounds, run.config))
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
     tables_only = state["decision"].reason == "tables_only"
@@ -333,6 +335,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         rounds,
         run.config,
         tables=tables_of(run.attachments),
+        cut=cut,
         most_tokens=generator.context_tokens,
         count_tokens=generator.count_tokens,
     )

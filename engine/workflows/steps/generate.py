@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.abstain import abstained_answer
+from engine.builtin.strips import read_as
 from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Round
-from engine.retrieval.assemble import assemble
+from engine.retrieval.assemble import assemble, gap_for
 from engine.retrieval.citations import StreamedCitations
 from engine.roles import GenerationRequest
 from engine.workflows.steps.citing import Citing
+from engine.workflows.steps.refine import refined_strips
 
 
 async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -24,7 +26,8 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     """
     rounds: tuple[Round, ...] = state["rounds"]
     generator = run.roles.generator
-    context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens)
+    cut = await refined_strips(state["question"], rounds, run, trace)
+    context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens, cut)
     run.emit(ContextAssembled(context=context))
     if not context.passages:
         run.emit(AnswerCompleted(answer=abstained_answer(state["question"], rounds)))
@@ -37,7 +40,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             text = await generator.generate(
                 GenerationRequest(
                     question=state["question"],
-                    passages=context.passages,
+                    passages=tuple(read_as(item, cut, gap_for(run.config)) for item in context.passages),
                     language=language_of(state["question"]),
                     verified=context.verified,
                 ),

@@ -175,7 +175,7 @@ def _round_choice(record: RunRecord, index: int, words: Words) -> str:
 
 def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
     """``Top-k 5 → 3`` for every setting that differs and counts for something."""
-    unused = unread_by(new) if old.gate == new.gate else ""
+    unused = unread_by(new) & unread_by(old)
     return [
         words(
             "{name} {old} → {new}",
@@ -184,7 +184,7 @@ def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
             new=setting_text(item.name, item.b, words),
         )
         for item in settings_difference(old, new)
-        if item.name != unused
+        if item.name not in unused
     ]
 
 

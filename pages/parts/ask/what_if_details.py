@@ -44,7 +44,7 @@ def _beside(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> l
         answerable = known_right(engine, record)[1]
         nodes += smallest_change_nodes(sweep.smallest_changes(answerable=answerable), words, answerable=answerable)
         ranges = stable_ranges(record, found.config)
-        nodes += stable_nodes({name: ranges[name] for name in ranges if name != unread_by(found.config)}, words)
+        nodes += stable_nodes({name: ranges[name] for name in ranges if name not in unread_by(found.config)}, words)
     nodes += effect_nodes(effect_on_pinned(engine, record.config, found.config, name="card"), words)
     if not is_demo(record.id):
         nodes.append(node("div", "actions", pin_button(record.id in pinned_ids(engine), words)))

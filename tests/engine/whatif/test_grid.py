@@ -204,6 +204,8 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "split": st.booleans(),
     "context": st.sampled_from(get_args(ContextPolicy)),
     "answer_unverified": st.booleans(),
+    "refine": st.booleans(),
+    "sentence_threshold": fractions,
     "probe_k": st.integers(1, 40),
     "grade_probe": st.booleans(),
     "ignore_cache": st.booleans(),

@@ -67,7 +67,7 @@ def test_nothing_goes_along_that_the_settings_never_reach() -> None:
         "engine/workflows/self_corrective/__init__.py",
         "engine/workflows/self_corrective/workflow.py",
         *(f"engine/workflows/steps/{name}.py" for name in ("__init__", "citing", "generate", "grade", "nodes")),
-        *(f"engine/workflows/steps/{name}.py" for name in ("retrieve", "rewrite")),
+        *(f"engine/workflows/steps/{name}.py" for name in ("refine", "retrieve", "rewrite")),
     }
 
 
@@ -116,7 +116,7 @@ def test_the_readme_says_what_the_settings_need(name: WorkflowName, engine: Engi
     text = made.files["README.md"].decode()
     assert f"engine/workflows/{name}/" in text and "Milvus Lite" in text
     assert ("graphs.db" in text) == (name in ("graph_hybrid", "quality_loop"))
-    assert all(f"- As {role}: the built-in one." in text for role in workflow(name).roles)
+    assert all(f"- As {role}: the built-in one." in text for role in workflow(name).roles_asked(RunConfig()))
 
 
 def test_the_newest_weak_points_go_along_with_the_loop_that_searches_them(engine: Engine) -> None:

@@ -1,0 +1,116 @@
+"""Passages cut before the answer: what the generator is given, what the record keeps, what a what-if knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.builtin.strips import picked
+from engine.errors import ModelError
+from engine.flow.context import Retrieval, Roles
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import Message, ModelCall, PassageId, RunRecord, Sentence
+from engine.replay import what_if
+from engine.roles import SILENT, RefineRequest, Trace
+from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, events_of
+
+TEXT = "The first sentence. The second sentence. The third."
+BY_CHAT = RunConfig(refine=True, models=RoleModels(refiner=RoleModel("ollama:fake")))
+
+
+class Longer(FakeRetriever):
+    """Finds passages of three sentences."""
+
+    async def search(self, query: str, limit: int) -> Retrieval:
+        found = await super().search(query, limit)
+        return replace(found, passages=tuple(replace(item, text=TEXT) for item in found.passages))
+
+
+@dataclass
+class FakeRefiner:
+    """Keeps the sentences of these numbers in each passage."""
+
+    numbers: Mapping[str, tuple[int, ...] | None]
+    error: Exception | None = None
+
+    async def refine(
+        self, request: RefineRequest, trace: Trace = SILENT
+    ) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
+        said: dict[PassageId, tuple[Sentence, ...] | None] = {}
+        for item in request.passages:
+            if self.error is not None:
+                raise self.error
+            numbers = self.numbers.get(item.id, (1,))
+            parsed = None if numbers is None else {"keep": numbers}
+            trace.calling()
+            trace.call(ModelCall("refiner", "", 0, "fake", (Message("user", "?"),), "!", parsed, item.id))
+            said[item.id] = None if numbers is None else picked(item.text, numbers)
+        return said
+
+
+class Refining(FakeResources):
+    """With a refiner, and a generator that is heard."""
+
+    def __init__(self, refiner: FakeRefiner) -> None:
+        super().__init__(retriever=Longer(), grader=FakeGrader(frozenset({"p1", "p2"})), generator=FakeGenerator())
+        self.refiner = refiner
+
+    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
+        roles, manifest = await super().roles(config)
+        return replace(roles, refiner=self.refiner), manifest
+
+
+def ran(
+    numbers: Mapping[str, tuple[int, ...] | None], config: RunConfig = BY_CHAT, error: Exception | None = None
+) -> tuple[RunRecord, list[str]]:
+    """A run, and the texts that its generator was given."""
+    resources = Refining(FakeRefiner(numbers, error))
+    record = fold_all(events_of(resources, config))
+    (request,) = resources.generator.requests
+    return record, [item.text for item in request.passages]
+
+
+def test_the_generator_reads_what_was_picked_and_the_record_keeps_the_rest() -> None:
+    record, read = ran({"p1": (1, 3), "p2": (2,)})
+    assert record.context is not None
+    assert read == ["The first sentence. The third.", "The second sentence."]
+    assert [item.text for item in record.context.passages] == [TEXT, TEXT], "citations point to the whole passage"
+    assert {"".join(strip.text for strip in strips) for strips in record.context.refined.values()} == {TEXT}
+    assert record.warnings == ()
+
+
+def test_a_chat_model_as_generator_sees_where_something_is_missing() -> None:
+    models = replace(BY_CHAT.models, generator=RoleModel("ollama:fake"))
+    _, read = ran({"p1": (1, 3), "p2": (2,)}, replace(BY_CHAT, models=models))
+    assert read == ["The first sentence. … The third.", "… The second sentence. …"]
+
+
+def test_a_passage_whose_reply_cannot_be_read_is_whole_and_that_is_said() -> None:
+    record, read = ran({"p1": None})
+    assert read == [TEXT, "The first sentence."]
+    assert [item.code for item in record.warnings] == ["WB411"]
+
+
+def test_all_passages_are_whole_where_the_refiner_fails() -> None:
+    record, read = ran({}, error=ModelError.empty_reply(model="fake"))
+    assert read == [TEXT, TEXT] and record.outcome == "answered"
+    assert [item.node for item in record.warnings] == ["generate"]
+    own = what_if(record, BY_CHAT)
+    assert own.state == "known" and own.answer == record.answer
+
+
+def test_a_what_if_knows_what_was_picked_and_asks_for_what_was_not() -> None:
+    record, _ = ran({"p1": (1, 3), "p2": (1, 2, 3)})
+    own = what_if(record, BY_CHAT)
+    assert own.state == "known" and own.cost.calls == 2
+    # One passage less: what was picked of the other stands, and the answer is another.
+    fewer = what_if(record, replace(BY_CHAT, top_k=1))
+    assert (fewer.state, fewer.calls_needed.next.calls) == ("generation", 0)
+    assert what_if(record, replace(BY_CHAT, refine=False)).state == "generation"
+    other = replace(BY_CHAT, models=RoleModels(refiner=RoleModel("ollama:other")))
+    unknown = what_if(record, other)
+    assert (unknown.state, unknown.gap, unknown.calls_needed.next.calls) == ("generation", "answer", 2)
+    # Of whole passages the record says nothing that a chat model would pick.
+    whole, _ = ran({}, RunConfig())
+    assert what_if(whole, BY_CHAT).calls_needed.next.calls == 2
