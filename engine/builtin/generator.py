@@ -217,7 +217,7 @@ def quotes_of(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
 def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iterator[Quote]:
     heading = _share_of(asking.question, passage.heading) if passage.heading else 0.0
     entry = _ENTRY.fullmatch(passage.section.rpartition(" > ")[2])
-    items = quotable(passage.text, passage.section)
+    items = quotable(passage.text, passage.section, context_of(passage))
     said = [_covers(asking.question, item.text) for item in items]
     most = _PROPERTY * max((math.fsum(covers.values()) for covers in said), default=0.0)
     before = 0.0
@@ -249,8 +249,12 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
             + _formed(asking, item) * min(1.0, 2.0 * (near + _HEADING * heading)),
             scale=scale * _readability(item, words),
             code=item.code,
-            entry=entry.group() if entry else "",
+            entry=item.entry or (entry.group() if entry else ""),
         )
+
+
+def context_of(passage: Passage) -> str:
+    return getattr(passage, "context", "")
 
 
 def _worded(asking: Asking, sentence: str) -> float:

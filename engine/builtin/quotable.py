@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from engine.builtin.entries import Stretch, stretches
 from engine.builtin.markers import quoted
 from engine.model.language import sentences
 
@@ -24,7 +25,6 @@ _MOST_CODE = 12
 _LONGEST_CODE = 160
 """Characters of one of them."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_BARS = re.compile(r"\s*\|\s*")
 _FULL_STOP = re.compile(r"[.!?…。！？；;:：]['\"”’）)】\]]*$")
 _OPEN_END = re.compile(
     r"(?:[;；:：]|[\w)]!(?<=[\d)]!)|\b(?:a\.m|p\.m|e\.?g|i\.?e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)\.|(?:^|\s)[A-Z]\.)$"
@@ -32,9 +32,17 @@ _OPEN_END = re.compile(
 """A sentence splitter stops here, but the sentence continues: clauses, factorials, abbreviations, initials."""
 _CLOSING = re.compile(r"^[”’」』）》】)\]]+")
 _END = "\ue000"
+_BROKEN = "\ue002"
+_NARROWEST, _WIDEST = 50, 100
+"""Characters of a line that may have been broken for width, and of the longest one beside it."""
+_OPENS = re.compile(r"[-+*#>•●▪◦]\s|#|\(?\d+[.)、]")
+"""Begins a line that continues nothing."""
 _ITEM = "\ue001"
 """Begins the line of an item of a list while sentences are told apart."""
 _BULLET = re.compile(r"^\s*(?:>\s*)*[-*+•●▪◦]\s+\S")
+_SHORT_CELL = 0.2
+_SHORT_ROW = 0.7
+"""Lengths up to which a cell stays with its row, and a row stays whole."""
 _SHORT_ITEM = 0.7
 _SHORT_LIST = 0.8
 """Length up to which an item stays one sentence, and a list stays with the line that leads to it."""
@@ -67,37 +75,70 @@ class Quotable:
 
     text: str
     code: str = ""
+    entry: str = ""
+    """The term that it says something of, where that stands above it: of a definition, a row or a list item."""
 
 
-def quotable(text: str, heading: str = "") -> list[Quotable]:
+def quotable(text: str, heading: str = "", context: str = "") -> list[Quotable]:
     """The sentences of a passage in order; ``heading`` is left out where the text repeats it.
 
     Brackets before digits get a space, so that a quoted ``[3]`` or ``[0, 1]`` cannot pass for a marker of the answer.
+    ``context`` is what the passage continues: a row of a table is quoted with the names of its columns.
     """
     found: list[Quotable] = []
     begun = leads = False
     before = ""
-    for kind, lines in _blocks(text.replace("\r", "\n").split("\n")):
-        if kind == "code":
+    for item in _stretches(text.replace("\r", "\n").split("\n"), context):
+        if item.kind == "code":
             if leads and not found[-1].code:
-                found[-1] = Quotable(found[-1].text, _code(lines))
-            before = before or _code(lines)
+                found[-1] = replace(found[-1], code=_code(item.lines))
+            before = before or _code(item.lines)
             continue
-        if not any(map(str.strip, lines)):
+        if not any(map(str.strip, item.lines)):
             continue  # between two blocks of code
-        said = [line for line in _with_ends(lines) if line.strip() and not _HEADING.match(line)]
-        if said and not begun and heading and _bare(said[0]) == _bare(heading):
-            said = said[1:]
-        cleaned = [line.replace(_END, "") for line in _unwrapped(_with_steps_together(said))]
-        parts = _whole(_with_lists(list(_pieces(cleaned))))
-        whole = [
-            _balanced(shortened(_DASH.sub("", part)))
-            for part in parts
-            if any(map(str.isalnum, part)) and not _PATH.fullmatch(part)
-        ]
-        found.extend(Quotable(part, before if n == 0 and _SHOWS.match(part) else "") for n, part in enumerate(whole))
-        begun, leads, before = True, bool(whole), ""
+        made = list(_of_row(item) if item.kind == "row" else _of_text(item, "" if begun else heading))
+        if made and _SHOWS.match(made[0].text):
+            made[0] = replace(made[0], code=before)
+        found.extend(made)
+        begun, leads, before = True, bool(made), ""
     return found
+
+
+def _stretches(lines: list[str], context: str) -> Iterator[Stretch]:
+    for kind, block in _blocks(lines):
+        yield from [Stretch("code", tuple(block))] if kind == "code" else stretches(block, context)
+        context = ""
+
+
+def _of_text(item: Stretch, heading: str) -> Iterator[Quotable]:
+    said = [line for line in _with_ends(item.lines) if line.strip() and not _HEADING.match(line)]
+    if said and heading and _bare(said[0]) == _bare(heading):
+        said = said[1:]
+    entry = _line(item.entry)
+    cleaned = [line.replace(_END, "").replace(_BROKEN, "") for line in _unwrapped(_with_steps_together(said))]
+    for part in _whole(_with_lists(list(_pieces(cleaned)))):
+        if any(map(str.isalnum, part)) and not _PATH.fullmatch(part):
+            yield Quotable(_balanced(shortened(_DASH.sub("", part))), entry=entry)
+
+
+def _of_row(item: Stretch) -> Iterator[Quotable]:
+    """A row with the names of its columns; of one that is long, the long cells sentence by sentence."""
+    cells = [_line(cell) for cell in item.lines]
+    names = [_line(name) for name in item.header] if len(item.header) == len(cells) else [""] * len(cells)
+    pairs = [(name, cell) for name, cell in zip(names, cells, strict=True) if any(map(str.isalnum, cell))]
+    whole = _paired(pairs)
+    long = [pair for pair in pairs[1:] if length(pair[1]) > _SHORT_CELL] if length(whole) > _SHORT_ROW else []
+    if pairs:
+        yield Quotable(shortened(_paired([pair for pair in pairs if pair not in long])))
+    for _, cell in long:
+        yield from (Quotable(_balanced(shortened(part)), entry=pairs[0][1]) for part in _whole(_pieces([cell])))
+
+
+def _paired(pairs: Sequence[tuple[str, str]]) -> str:
+    if not any(name for name, _ in pairs):
+        return ", ".join(cell for _, cell in pairs)
+    wide = any(_HAN.search(cell) for pair in pairs for cell in pair)
+    return ("；" if wide else "; ").join(f"{name}{'：' if wide else ': '}{cell}" if name else cell for name, cell in pairs)
 
 
 def prose(text: str) -> str:
@@ -143,11 +184,26 @@ def ends(sentence: str) -> str:
     return sentence + ("。" if _HAN.search(sentence) else ".")
 
 
-def _with_ends(lines: list[str]) -> Iterator[str]:
-    """The lines, with a sign behind the last one of each paragraph: that was not broken for width."""
+def _with_ends(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, with a sign behind the last one of each paragraph, and another behind those broken for width."""
+    width = max(map(len, lines), default=0)
     for number, line in enumerate(lines):
-        ends = number + 1 < len(lines) and not lines[number + 1].strip() and line.strip() and not _STEP.match(line)
-        yield f"{line.rstrip()}{_END}" if ends and not _HEADING.match(line) else line
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        ends = number + 1 < len(lines) and not following.strip() and line.strip() and not _STEP.match(line)
+        if _HEADING.match(line):
+            yield line
+        elif ends:
+            yield f"{line.rstrip()}{_END}"
+        else:
+            yield f"{line.rstrip()}{_BROKEN}" if _broken(line, following, width) else line
+
+
+def _broken(line: str, following: str, width: int) -> bool:
+    """Return whether a line was broken because no word of the next one had room in it."""
+    words = following.split()
+    if not words or width > _WIDEST or len(line) < _NARROWEST or _OPENS.match(following.lstrip()):
+        return False
+    return len(line.rstrip()) + 1 + len(words[0]) > width
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -173,7 +229,7 @@ def _looks_like_code(lines: list[str]) -> bool:
     return bool(told) and signs * 2 >= len(told)
 
 
-def _code(lines: list[str]) -> str:
+def _code(lines: Sequence[str]) -> str:
     """A block between fences, cut where it is long; brackets around numbers cannot pass for markers."""
     kept = "\n".join(line.rstrip()[:_LONGEST_CODE] for line in lines).strip("\n").split("\n")
     if len(kept) > _MOST_CODE:
@@ -247,8 +303,6 @@ def _wide(char: str) -> bool:
 def _line(line: str) -> str:
     sign = _ITEM if _BULLET.match(line) else ""
     found = _LIST_SIGN.sub("", line, count=1).strip()
-    if found.startswith("|"):
-        found = _BARS.sub(", ", found.strip("| \t"))
     found = _LINK.sub(r"\1", found)
     found = _STRESS.sub(lambda match: match.group(2) or match.group(), found)
     return sign + quoted(" ".join(found.split()))
@@ -276,8 +330,10 @@ def _unwrapped(lines: list[str]) -> list[str]:
     """Lines broken for width put back together: the first ends openly, the next continues in lower case or Chinese."""
     whole: list[str] = []
     for line in lines:
-        previous = whole[-1] if whole else ""
-        if previous and not previous.endswith(_END) and not _FULL_STOP.search(previous) and _goes_on(previous, line):
+        broken = bool(whole) and whole[-1].endswith(_BROKEN)
+        previous = whole[-1].removesuffix(_BROKEN) if whole else ""
+        open_end = previous and not previous.endswith(_END) and not _FULL_STOP.search(previous)
+        if open_end and (broken or _goes_on(previous, line)):
             whole[-1] = previous + ("" if _HAN.match(line) and _HAN.search(previous[-1]) else " ") + line
         else:
             whole.append(line)

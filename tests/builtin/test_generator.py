@@ -160,7 +160,7 @@ def test_numbers_in_brackets_of_a_passage_never_become_citations() -> None:
         ("## Trees\nA tree has no cycles.", "", ["A tree has no cycles."]),
         ("Trees\nA tree has no cycles.", "Trees", ["A tree has no cycles."]),
         ("- **Honey**: one spoon\n2. [Juice](http://a.example/b): a glass", "", ["Honey: one spoon", "Juice: a glass"]),
-        ("| A | B |\n|---|---|\n| 1 | 2 |", "", ["A, B", "1, 2"]),
+        ("| A | B |\n|---|---|\n| 1 | 2 |", "", ["A: 1; B: 2"]),
         ("There are n!/(n − k)! ways, e.g. six. Dr. Hu agrees; so do I.", "",
          ["There are n!/(n − k)! ways, e.g. six.", "Dr. Hu agrees; so do I."]),
         ("他写道：“零不是自然数。”后来变了。", "", ["他写道：“零不是自然数。”", "后来变了。"]),
