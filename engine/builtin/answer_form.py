@@ -39,6 +39,13 @@ _DEFINE = re.compile(
     r"|^什么是([^的，,？?]{1,12})[？?]?$|^([^的，,？?]{1,12})是什么[？?]?$",
     re.IGNORECASE,
 )
+_ASKS_DEFAULT = re.compile(r"\bdefaults?\b|默认|缺省", re.IGNORECASE)
+_DEFAULT = re.compile(
+    r"\bdefault(?:s to|ing to|(?: value)? is|(?: value)?[:=]| `)|[(\[](?:the |is )?default\b|\bdefault[)\]]"
+    r"|(?:默认|缺省)值?(?:为|是|：|:|\s*`)|[（(](?:默认|缺省)|(?:默认|缺省)[)）]",
+    re.IGNORECASE,
+)
+"""Says what the default is, which "by default" does not."""
 _COPULA = re.compile(r"\b(?:is|are|was|were)\b|[:=]", re.IGNORECASE)
 _WORD = re.compile(r"[\w'’-]+|[:=]")
 _NEAR = 3
@@ -59,6 +66,8 @@ class Form:
     """The stem or word whose meaning or value the question asks for; empty where it asks otherwise."""
     subject: str
     """What the question asks to define and nothing else, *spanning tree* of "What is a spanning tree?"; else empty."""
+    default: bool = False
+    """The question asks what something is by default."""
 
 
 @lru_cache(maxsize=256)
@@ -67,7 +76,8 @@ def form_of(question: str, way: bool) -> Form:
     text = unicodedata.normalize("NFKC", question).strip()
     code = WANTS_CODE.search(text) is not None
     name = way or code or _WANTS_NAME.search(text) is not None
-    return Form(1.0 if code else _WAY * way, name, _head(text), _subject(text))
+    default = _ASKS_DEFAULT.search(text) is not None
+    return Form(1.0 if code else _WAY * way, name, _head(text), _subject(text), default)
 
 
 def class_words(question: str) -> frozenset[str]:
@@ -84,7 +94,7 @@ def says_what(form: Form, sentence: str) -> float:
     begins = rf"\W*(?:(?:an?|the)\s+)?{re.escape(form.subject)}(?![a-z0-9])"
     if form.subject and re.match(begins, sentence, re.IGNORECASE):
         return 2.0
-    return float(_has_copula(form, sentence))
+    return float(_has_copula(form, sentence) or (form.default and _DEFAULT.search(sentence) is not None))
 
 
 def _has_copula(form: Form, sentence: str) -> bool:

@@ -24,7 +24,7 @@ _PLACE_NOUNS = (
 )
 _NUMBER_NOUNS = (
     "percentage|percent|number|amount|proportion|fraction|score|age|size|population|rate|temperature|distance|length|"
-    "height|width|depth|price|cost|weight|speed|level|dose|volume|share|total|ratio|value|range|frequency|target|"
+    "height|width|depth|price|cost|weight|speed|level|dose|volume|share|total|ratio|range|frequency|target|"
     "port|version|status code|timeout|limit"
 )
 _HEAD = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["text", "row", "code"]
@@ -20,6 +20,10 @@ _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
 _LEADS_TO_CODE = re.compile(r"[.:。：!?)）]\s*$")
 _LONGEST_TERM = 160
 """Characters of a line that is a term."""
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>\S.*?)[ \t#]*$")
+_NAME = r"`?(?P<name>[@$\w-]+(?:[.:/][@$\w*-]+)+(?:\(\))?|[a-z]+[A-Z]\w*(?:\(\))?|\w+_\w+(?:\(\))?|--[\w-]+)`?"
+_ENTRY = re.compile(rf"(?:\w+[:：]\s*)?{_NAME}(?:\s+\w+)?", re.ASCII)
+"""A heading that is a name in code: server.port, useState, max_age, --force, Extension: hard_line_breaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,27 @@ class Stretch:
     """The term that they define."""
     header: tuple[str, ...] = ()
     """The header cells above a row."""
+    heading: str = ""
+    """The heading in the text that it stands under."""
+
+
+def name_in(heading: str) -> str:
+    """The name in code that a heading consists of; empty where it is none."""
+    found = _ENTRY.fullmatch(heading.strip())
+    return found["name"] if found else ""
 
 
 def stretches(lines: Sequence[str], context: str = "") -> Iterator[Stretch]:
     """The rows, definitions and other stretches of a text; ``context`` is what its first line stands under."""
+    heading, start = "", 0
+    for at, line in enumerate(lines):
+        if found := _HEADING.match(line):
+            yield from (replace(item, heading=heading) for item in _entries(lines[start:at], context))
+            heading, start, context = found["text"], at + 1, ""
+    yield from (replace(item, heading=heading) for item in _entries(lines[start:], context))
+
+
+def _entries(lines: Sequence[str], context: str) -> Iterator[Stretch]:
     above = [line for line in context.split("\n") if line.strip()]
     header = _cells(above[-1]) if above and _ROW.match(above[-1]) else ()
     entry = _term_of(above)
@@ -54,7 +75,7 @@ def stretches(lines: Sequence[str], context: str = "") -> Iterator[Stretch]:
             name = _term(plain) or entry
             yield from _split("", plain)
             end = _definition_end(lines, at)
-            yield from _split(name, [_DEFINES.sub("", item) if _DEFINES.match(item) else _dedented(item) for item in lines[at:end]])
+            yield from _split(name, [_DEFINES.sub("", _dedented(item)) for item in lines[at:end]])
             plain, entry, at = [], name, end
         else:
             plain.append(line)
@@ -110,6 +131,7 @@ def _definition_end(lines: Sequence[str], at: int) -> int:
 
 
 def _dedented(line: str) -> str:
+    """A line without one level of indentation."""
     return line[min(4, len(line) - len(line.lstrip())) :]
 
 

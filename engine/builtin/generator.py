@@ -11,6 +11,7 @@ from engine.builtin.answer_conflicts import differing
 from engine.builtin.answer_form import Asking, Quote, form_of, names_new, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.context_text import table_text
+from engine.builtin.entries import name_in
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
 from engine.builtin.failure_analysis import asking_clauses, other_names
 from engine.builtin.grader import model_for
@@ -19,7 +20,7 @@ from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, le
 from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of
-from engine.builtin.unmentioned import missing_terms, shares_of, stands_in, unknown_names
+from engine.builtin.unmentioned import missing_terms, names_apart, shares_of, stands_in, unknown_names
 from engine.model.language import language_of
 from engine.model.values import AnswerKind, Language, Passage
 from engine.model.wording import KINDS
@@ -58,8 +59,11 @@ _TRANSLATED = 0.6
 """What a sentence in another language counts where passages in the question's language passed as well."""
 _PROPERTY = 0.8
 """What a property of an entry ("Default: 5173") takes over of what the passage's best sentence has of the question."""
-_ENTRY = re.compile(r"[@$\w-]+(?:[.:/][@$\w*-]+)+(?:\(\))?|[a-z]+[A-Z]\w*(?:\(\))?|\w+_\w+(?:\(\))?|--[\w-]+", re.ASCII)
-"""A heading that is a name in code: server.port, useState, max_age, --force."""
+_UNDER = 0.3
+_TERM = 0.7
+_AROUND = 0.5
+"""What a term of the question counts that stands only in the heading above a sentence or in the term that it defines,
+and what the heading counts towards an answer of the kind asked for."""
 _IN_CODE = 0.5
 """What a term of the question counts that stands only in the code behind a sentence."""
 _CAPITAL = re.compile(r"\b[A-Z][\w'’-]+")
@@ -215,9 +219,10 @@ def quotes_of(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
 
 
 def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iterator[Quote]:
-    heading = _share_of(asking.question, passage.heading) if passage.heading else 0.0
-    entry = _ENTRY.fullmatch(passage.section.rpartition(" > ")[2])
-    items = quotable(passage.text, passage.section, context_of(passage))
+    above = _covers(asking.question, passage.heading) if passage.heading else {}
+    heading = math.fsum(above.values())
+    section = passage.section.rpartition(" > ")[2]
+    items = quotable(passage.text, passage.section, passage.context)
     said = [_covers(asking.question, item.text) for item in items]
     most = _PROPERTY * max((math.fsum(covers.values()) for covers in said), default=0.0)
     before = 0.0
@@ -226,14 +231,17 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
         if item.code and (asking.form.code or sentence.endswith(_COLONS)):
             inside = _covers(asking.question, item.code)
             covers = {**{term: _IN_CODE * share for term, share in inside.items()}, **covers}
-        near = math.fsum(covers.values())
+        under = _covers(asking.question, item.heading) if item.heading else above
+        term = _covers(asking.question, item.entry) if item.entry else {}
+        near = math.fsum({**term, **covers}.values())
+        covers = {**_part(under, _UNDER), **_part(term, _TERM), **covers}
         words = frozenset(terms(sentence))
         text = sentence.casefold()
         renamed = [any(stands_in(name, text) for name in names) for names in asking.renamed]
         again = sum(renamed) / len(renamed) if renamed else 0.0
         # A date or a number says nothing by itself: it has to stand with some of what is asked about.
         around = max(near, before / 2, most if is_property(sentence) else 0.0)
-        context = min(1.0, 2.0 * (around + _HEADING * heading) + again)
+        context = min(1.0, 2.0 * (around + _AROUND * heading) + again)
         before = near
         yield Quote(
             marker=marker,
@@ -249,12 +257,8 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
             + _formed(asking, item) * min(1.0, 2.0 * (near + _HEADING * heading)),
             scale=scale * _readability(item, words),
             code=item.code,
-            entry=item.entry or (entry.group() if entry else ""),
+            entry=item.entry or name_in(item.heading or section),
         )
-
-
-def context_of(passage: Passage) -> str:
-    return getattr(passage, "context", "")
 
 
 def _worded(asking: Asking, sentence: str) -> float:
@@ -276,12 +280,12 @@ def _kind(asked: Asked, sentence: str) -> float:
 
 
 def _covers(question: Question, text: str) -> dict[str, float]:
-    covered = frozenset(weigh(question, text, 0.0).covered)
+    covered = frozenset(weigh(question, names_apart(text), 0.0).covered)
     return {form: share for form, share in shares_of(question).items() if form in covered}
 
 
-def _share_of(question: Question, text: str) -> float:
-    return math.fsum(_covers(question, text).values())
+def _part(covers: Mapping[str, float], share: float) -> dict[str, float]:
+    return {term: share * own for term, own in covers.items()}
 
 
 def _readability(item: Quotable, words: frozenset[str]) -> float:

@@ -77,6 +77,8 @@ class Quotable:
     code: str = ""
     entry: str = ""
     """The term that it says something of, where that stands above it: of a definition, a row or a list item."""
+    heading: str = ""
+    """The heading inside the passage that it stands under."""
 
 
 def quotable(text: str, heading: str = "", context: str = "") -> list[Quotable]:
@@ -96,7 +98,8 @@ def quotable(text: str, heading: str = "", context: str = "") -> list[Quotable]:
             continue
         if not any(map(str.strip, item.lines)):
             continue  # between two blocks of code
-        made = list(_of_row(item) if item.kind == "row" else _of_text(item, "" if begun else heading))
+        read = _of_row(item) if item.kind == "row" else _of_text(item, "" if begun else heading)
+        made = [replace(quote, heading=item.heading) for quote in read]
         if made and _SHOWS.match(made[0].text):
             made[0] = replace(made[0], code=before)
         found.extend(made)
@@ -138,7 +141,8 @@ def _paired(pairs: Sequence[tuple[str, str]]) -> str:
     if not any(name for name, _ in pairs):
         return ", ".join(cell for _, cell in pairs)
     wide = any(_HAN.search(cell) for pair in pairs for cell in pair)
-    return ("；" if wide else "; ").join(f"{name}{'：' if wide else ': '}{cell}" if name else cell for name, cell in pairs)
+    between, colon = ("；", "：") if wide else ("; ", ": ")
+    return between.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs)
 
 
 def prose(text: str) -> str:

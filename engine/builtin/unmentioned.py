@@ -37,6 +37,8 @@ _ABBREVIATION = 4
 _ACRONYM = re.compile(r"\w*?[A-Z]\w*[A-Z]")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{3,}")
 """Where a text has one, it writes names in Latin letters."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMPED = re.compile(r"\w*[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]\w*")
 _DONE = re.compile(r"(?:ing|ed|ize|ise|en|ly)$")
 """Forms of verbs and adverbs, which a passage may well put in other words."""
 
@@ -51,8 +53,8 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
         return ()
     covered: set[str] = set()
     for passage in passages:
-        covered.update(weigh(question, passage.text, passage.similarity, heading=passage.above).covered)
-    text = one_script(" ".join(f"{passage.above} {passage.text}" for passage in passages)).casefold()
+        covered.update(weigh(question, names_apart(passage.text), passage.similarity, heading=passage.above).covered)
+    text = _said(passages).casefold()
     named = _named_otherwise(question, text)
     says = {form: weight_of(term) for term, form in question.forms.items()}
     bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
@@ -77,7 +79,7 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     Where all passages are in another language (``foreign``), only names in Latin script can be compared.
     """
     question = asking.question
-    text = one_script(" ".join(f"{item.above} {item.text}" for item in passages))
+    text = _said(passages)
     missing = [form for form in missing_terms(asking, passages) if not _is_named(form, text)]
     shares = shares_of(question)
     han = [form for form in missing if is_han(form) and not foreign]
@@ -107,6 +109,16 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     if len(clauses) > 1 and not all(any(form in clause for form in absent) for clause in clauses):
         return ()
     return tuple(map(_base, absent))
+
+
+def _said(passages: Sequence[Passage]) -> str:
+    return names_apart(one_script(" ".join(f"{item.above} {item.text}" for item in passages)))
+
+
+def names_apart(text: str) -> str:
+    """A text with the words of its names in code behind it: *Unknown Writer Error* of UnknownWriterError."""
+    names = _HUMPED.findall(text)
+    return f"{text} {' '.join(_HUMP.sub(' ', name) for name in names)}" if names else text
 
 
 def _named_otherwise(question: Question, text: str) -> list[str]:
