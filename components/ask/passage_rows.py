@@ -23,7 +23,7 @@ from components.common.terms import segments
 from components.labels import GRAPH_LISTS, SOURCE_KIND_NAMES, WEB_PASSAGE
 from components.sentences.rounds import round_names
 from engine.flow import workflow
-from engine.messages import N_
+from engine.messages import N_, NC_
 from engine.model.config import RunConfig
 from engine.model.values import (
     NO_SCALE,
@@ -41,7 +41,12 @@ _STAGE = {"fused": N_("fused"), "ranked": N_("ranked"), "reranked": N_("reranked
 
 _STAGES: tuple[Stage, ...] = ("fused", "ranked", "reranked")
 _MOST_VIA = 4
-_LISTS = {"meaning": N_("meaning"), "words": N_("words")}
+_LISTS = {
+    "meaning": N_("meaning"),
+    "words": N_("words"),
+    "asked": NC_("round", "as asked"),
+    "translated": N_("translated"),
+}
 
 COLUMNS = {
     "round": N_("round"),
@@ -134,6 +139,7 @@ def _sign(seen: Sighting, config: RunConfig, words: Words) -> tuple[str, str, st
 def _found(seen: Sighting, config: RunConfig, words: Words) -> list[str]:
     """List the ranks of a passage in a search; for fused lists, the rank in each list and in the result."""
     places = [f"{words(SOURCE_KIND_NAMES[kind])} #{rank}" for kind, rank in seen.found.found_at.items()]
+    places += [_place(kind, rank, words) for kind, rank in seen.found.found_by.items()]
     if config.search == "fused" and not places:
         ranks = {"meaning": seen.passage.vector_rank, "words": seen.passage.text_rank}
         places = [_place(name, rank, words) for name, rank in ranks.items() if rank is not None]
@@ -184,16 +190,15 @@ def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
 
 def _seen(seen: Sighting, name: str, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = verdict_text(seen.verdict, words) if seen.verdict else verdict_label(None, words)
-    query = seen.round.query
     return {
         "round": name,
-        "query": query if seen.round.searched else words("not searched again: {query}", query=query),
+        "query": query_text(seen, words),
         "rank": f"#{seen.found.rank}",
         "ranks": ranks_text(seen, config, words)
         or " · ".join(filter(None, (moves_text(seen, words), scores_text(seen, words)))),
         "similarity": similarity_value(seen),
         "cosine": score_value(seen, words) or "–" if _theirs(seen) else f"{seen.passage.raw_score:.3f}",
-        "floor": "–" if _theirs(seen) else f"{seen.round.floor:.3f}",
+        "floor": "–" if _theirs(seen) else f"{seen.round.floor_of(seen.found):.3f}",
         "gate": gate_text(seen, words),
         "margin": _margin(seen.found.margin) if seen.round.scaled else "–",
         "verdict": f"{verdict} ({words('reused')})" if seen.reused else verdict,
@@ -249,8 +254,8 @@ def _similarity_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
         "Cosine {cosine}. Cosine {floor} counts as similarity 0 for this query (anchors {anchors}); that makes "
         "{similarity}. Threshold {threshold}.",
         cosine=f"{seen.passage.raw_score:.3f}",
-        floor=f"{seen.round.floor:.3f}",
-        anchors=seen.round.anchors or "–",
+        floor=f"{seen.round.floor_of(seen.found):.3f}",
+        anchors=anchors_of(seen) or "–",
         similarity=probability_text(seen.passage.similarity),
         threshold=probability_text(config.similarity_threshold),
     )
@@ -354,12 +359,27 @@ def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[
 
 def ranks_text(seen: Sighting, config: RunConfig, words: Words) -> str:
     """``meaning #3 · words #1 (BM25 7.2)``; a dash where one list does not have it, empty without a search by words."""
+    queries = [_place(kind, rank, words) for kind, rank in seen.found.found_by.items()]
     if seen.passage.vector_rank is None and seen.passage.text_rank is None:
-        return ""
+        return " · ".join(queries)
     parts = [_place("words", seen.passage.text_rank, words) + _score(seen.passage.text_score, words)]
     if config.search == "fused":
         parts.insert(0, _place("meaning", seen.passage.vector_rank, words))
-    return " · ".join(parts)
+    return " · ".join((*queries, *parts))
+
+
+def query_text(seen: Sighting, words: Words) -> str:
+    """The query that measured a passage: the round's own, or its translation."""
+    query, translation = seen.round.query, seen.round.translation
+    if translation is not None and "translated" in seen.found.found_by:
+        return translation.query
+    return query if seen.round.searched else words("not searched again: {query}", query=query)
+
+
+def anchors_of(seen: Sighting) -> str:
+    """The anchor set behind the similarity of a passage."""
+    translation = seen.round.translation
+    return translation.anchors if translation and "translated" in seen.found.found_by else seen.round.anchors
 
 
 def _place(name: str, rank: int | None, words: Words) -> str:

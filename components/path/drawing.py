@@ -76,7 +76,7 @@ def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pr
         tone, text = run_badge(record, words)
         legs.append(node("span", f"end chip {tone}", text))
         heard.append(text)
-    parts = _parts(row, record, words)
+    parts = _asked(row, record, words)
     heard += [item.text for item in parts]
     sentence = words("{row}: {steps}.", row=name, steps=words("; ").join(heard))
     return node(
@@ -89,17 +89,25 @@ def _row(row: Row, following: Sequence[Row], record: RunRecord, words: Words, pr
     )
 
 
-def _parts(row: Row, record: RunRecord, words: Words) -> list[Node]:
-    """What the question asks one by one, each covered or open after the round that was judged in a row."""
+def _asked(row: Row, record: RunRecord, words: Words) -> list[Node]:
+    """The query in another language, and what the question asks one by one, covered or open after a row's round."""
     graded = next((stop.seen.rounds[-1] for stop in row.stops if stop.grades and stop.decision), None)
     if graded is None:
         return []
+    translated = graded.translation.query if graded.translation else ""
     still_open = open_parts(record.rounds[: graded.index + 1], record.config)
+    return [
+        *([node("span", "part", words("searched too: {query}", query=translated))] if translated else ()),
+        *_parts(graded.parts, still_open, words),
+    ]
+
+
+def _parts(parts: Sequence[str], still_open: Sequence[str], words: Words) -> list[Node]:
     return [
         node("span", "part open", words("○ open: {part}", part=part))
         if part in still_open
         else node("span", "part covered", words("✓ covered: {part}", part=part))
-        for part in graded.parts
+        for part in parts
     ]
 
 

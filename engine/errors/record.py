@@ -269,6 +269,16 @@ class RunWarning(WorkbenchError):
         N_("Let a number of passages be the gate (min_relevant), or lower the pass rate."),
         code="WB121",
     )
+    not_translated = Message(
+        N_("{model} gave no usable translation of the query {query!r}; it was searched as it is."),
+        N_("Try again, or choose another model for the rewriter."),
+        code="WB123",
+    )
+    translator_missing = Message(
+        N_("The query was not translated: the built-in rewriter cannot translate."),
+        N_("Choose a chat model as rewriter, or switch `translate` off."),
+        code="WB123",
+    )
     mode_fell_back = Message(
         N_("The mode {mode!r} could not do its own work in the collection {collection!r}; vectors were searched."),
         N_(

@@ -32,10 +32,12 @@ from engine.model.values import (
     Outcome,
     Passage,
     PassageId,
+    QueryKind,
     RunRecord,
+    Translation,
     Verdict,
 )
-from engine.roles import Generator, Grader, Refiner, Rewriter, SetJudge, Splitter
+from engine.roles import Generator, Grader, Refiner, Rewriter, SetJudge, Splitter, Trace
 
 _log = logging.getLogger(__name__)
 Own = TypeVar("Own")
@@ -48,12 +50,30 @@ class Retrieval:
     passages: tuple[Passage, ...]
     floor: float
     anchors: str
+    found_by: Mapping[PassageId, Mapping[QueryKind, int]] = field(default_factory=dict)
+    """Ranks in the lists of two queries; empty for a search with one."""
+    translated_floor: float = 0.0
+    translated_anchors: str = ""
 
 
 class Retriever(Protocol):
     """Searches one collection; the text of passages and their similarity are as SC-09 defines them."""
 
     async def search(self, query: str, limit: int) -> Retrieval: ...
+
+
+class Translator(Protocol):
+    """Puts a query into the language of the collection, and searches it in both.
+
+    Contract (tests/llm/test_chat_translator.py): names and code stay as they are. A server that cannot be reached is a
+    ``ModelError``.
+    """
+
+    async def translate(self, query: str, trace: Trace) -> Translation | None:
+        """The query in another language, empty where no usable reply came; None where there is nothing to translate."""
+
+    async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
+        """Search a query and its translation, and make one list of what both find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +92,8 @@ class Roles:
     grader: Grader
     rewriter: Rewriter
     generator: Generator
+    translator: Translator | None = None
+    """Translates queries, where a config asks for it and a chat model rewrites."""
     splitter: Splitter | None = None
     """Splits the question, where a config asks for it."""
     whole: SetJudge | None = None

@@ -58,6 +58,11 @@ def judged_a_round(config: RunConfig) -> int:
     return config.fetch_k if config.grade_probe else config.top_k
 
 
+def translates(config: RunConfig) -> bool:
+    """Return whether queries are translated: a chat model that rewrites is asked for it."""
+    return config.translate and config.models.rewriter.chats
+
+
 def gradings_a_passage(config: RunConfig) -> int:
     """Calls for one verdict at most: a model that gives scores is asked about each part of the question."""
     return 1 + MOST_PARTS if config.split and config.models.grader.scores else 1
@@ -75,8 +80,9 @@ def asked_together(config: RunConfig) -> bool:
 
 def longest_run(prices: Any, config: RunConfig) -> Cost:
     """Return the worst cost of a run: every round and the answer; ``prices``: :class:`engine.replay.cost.CostModel`."""
-    price: Cost = prices.round(config) + prices.rounds_after(0, config) + prices.answering(config)
-    return price
+    splitting: Cost = prices.rewrite * config.split
+    rounds: Cost = prices.round(config) + prices.rounds_after(0, config) + prices.answering(config)
+    return splitting + rounds
 
 
 def ending(record: RunRecord) -> Ending:
@@ -204,7 +210,7 @@ class Workflow:
                 "grader": bool(flow.of_kind("grade"))
                 * (judged_a_round(config) * gradings_a_passage(config) + asked_together(config))
                 * rounds,
-                "rewriter": 2 * (rounds - 1) + config.split,
+                "rewriter": 2 * (rounds - 1) + config.split + translates(config) * rounds,
                 "generator": bool(flow.of_kind("answer")) * answers,
                 "evaluator": bool(flow.of_kind("evaluate")) * answers,
             },

@@ -243,7 +243,8 @@ _CITED = re.compile(r"^(?:[\[【][1-9]\d?[\]】]\s*)+|(?:(?<![\w\]])|(?<=[^\x00-
 """Numbers of passages around a query, as small models add them; the ``[0]`` of ``list[0]`` is none."""
 
 
-def _query(value: Any) -> str:
+def query_text(value: Any) -> str:
+    """A query on one line, without numbers of passages around it; raises ``ValueError`` for what is none."""
     if not isinstance(value, str) or len(value) > _LONGEST_QUERY:
         raise ValueError("not a query")
     text = _CITED.sub("", plain_text(value, _LONGEST_QUERY)).strip()
@@ -265,7 +266,7 @@ def _strategy(value: Any) -> str:
 class RewriteReply(ReasonedReply):
     decisive = ("query",)
 
-    query: Annotated[str, read_by(_query)] = called("query", "rewritten_query", "new_query", "查询", "新查询")
+    query: Annotated[str, read_by(query_text)] = called("query", "rewritten_query", "new_query", "查询", "新查询")
     keywords: Annotated[tuple[str, ...], read_by(_keywords)] = called("keywords", "关键词", otherwise=())
     strategy: Annotated[Strategy | Literal[""], read_by(_strategy)] = ""
 

@@ -41,6 +41,7 @@ from engine.model.values import (
     RunRecord,
     SetVerdict,
     Strategy,
+    Translation,
     TriedRoute,
     UnsupportedMarker,
     UnsupportedSentence,
@@ -129,6 +130,7 @@ class Retrieved(_Event):
     sections: tuple[FoundSection, ...] = ()
     graph: GraphEvidence | None = None
     parts: tuple[str, ...] = ()
+    translation: Translation | None = None
     kind: Literal["retrieved"] = "retrieved"
 
     @classmethod
@@ -148,6 +150,7 @@ class Retrieved(_Event):
             sections=opened.sections,
             graph=opened.graph,
             parts=opened.parts,
+            translation=opened.translation,
         )
 
     def changes(self, record: Picture) -> dict[str, Any]:
@@ -486,6 +489,7 @@ def _opened(event: Retrieved) -> Round:
         sections=event.sections,
         graph=event.graph,
         parts=event.parts,
+        translation=event.translation,
     )
 
 

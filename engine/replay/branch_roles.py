@@ -22,6 +22,7 @@ from engine.replay.frozen import FrozenRounds
 _ROLE_OF: Mapping[str, RoleName] = {
     "rewrite": "rewriter",
     "split": "rewriter",
+    "translate": "rewriter",
     "generate": "generator",
     "write": "generator",
     "answer": "generator",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.flow import workflow
-from engine.flow.declaration import gradings_a_passage
+from engine.flow.declaration import gradings_a_passage, translates
 from engine.model.config import RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
@@ -52,6 +52,7 @@ class CostModel:
         return (
             routing
             + self.search
+            + self.rewrite * translates(config)
             + reranking
             + self.grading * _depth(config) * gradings_a_passage(config)
             + self.together(config) * _whole(config)

@@ -25,6 +25,7 @@ from engine.model.values import (
     RunRecord,
     Sentence,
     SetVerdict,
+    Translation,
     Verdict,
     contents,
 )
@@ -32,7 +33,7 @@ from engine.replay.clock import RecordedClock
 from engine.replay.cost import CostModel, cost_model
 from engine.replay.course import Driver, MissingVerdict, ReplayPath, Unrecorded
 from engine.replay.values import Gap
-from engine.retrieval.reciprocal import most_similar_below
+from engine.retrieval.reciprocal import most_similar_below, search_depth
 from engine.roles import (
     NO_LIMIT,
     SILENT,
@@ -89,6 +90,13 @@ class Evidence:
         if self.record.origin is not None:
             return depth == 0 or limit <= max(depth, self.record.config.fetch_k)
         return depth >= limit or (recorded.index >= self.upstream and depth < self.record.config.fetch_k)
+
+    def searched(self, query: str, course: ReplayPath, limit: int = 0) -> Round | None:
+        """Find the recorded round that the coming one is told by; in a real run any deep enough that searched this."""
+        if not course.live:
+            return self.round(len(course.rounds))
+        same = (item for item in self.record.rounds if item.searched and item.query == query)
+        return next((item for item in same if self.reaches(item, limit)), None)
 
     def round(self, index: int) -> Round | None:
         return self.record.rounds[index] if index < len(self.record.rounds) else None
@@ -186,11 +194,13 @@ def source_of(course: ReplayPath, index: int | None = None) -> int:
 class RecordedSplitter:
     """Gives the recorded parts; clauses are looked for again, by the rules that they were found by."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
         self._evidence = evidence
+        self._driver = driver
 
     async def split(self, question: str, trace: Trace = SILENT) -> tuple[str, ...]:
-        evidence = self._evidence
+        evidence, course = self._evidence, self._driver.course
+        course.cost = course.cost + evidence.prices.rewrite
         if evidence.record.config.split and evidence.same("rewriter") and evidence.record.rounds:
             return evidence.record.rounds[0].parts
         if evidence.config.models.rewriter.built_in and evidence.same_version:
@@ -206,11 +216,16 @@ class RecordedRetriever:
         self._driver = driver
 
     async def search(self, query: str, limit: int) -> Retrieval:
+        return self.searched(query, "", limit)
+
+    def searched(self, query: str, translated: str, limit: int) -> Retrieval:
+        """Give what was found by exactly these queries."""
         evidence, course = self._evidence, self._driver.course
-        recorded = evidence.round(len(course.rounds))
-        if course.live:
-            same = (item for item in evidence.record.rounds if item.searched and item.query == query)
-            recorded = next((item for item in same if evidence.reaches(item, limit)), None)
+        recorded = evidence.searched(query, course, limit)
+        own = recorded.translation.query if recorded and recorded.translation else ""
+        # Of two lists, how far each went decides their order.
+        if own != translated or (own and search_depth(limit) != search_depth(evidence.record.config.fetch_k)):
+            raise Unrecorded("retrieval", evidence.prices.round(evidence.config))
         if recorded is None:
             raise Unrecorded("unrecorded", evidence.prices.round(evidence.config))
         if evidence.config.split and recorded.query != query:
@@ -219,7 +234,32 @@ class RecordedRetriever:
         course.cost = course.cost + evidence.prices.search
         if course.frozen:
             return Retrieval(tuple(item.passage for item in recorded.candidates), recorded.floor, recorded.anchors)
-        return retrieved(recorded, evidence, limit)
+        found = retrieved(recorded, evidence, limit)
+        if recorded.translation is None:
+            return found
+        return replace(
+            found,
+            found_by={item.passage.id: item.found_by for item in recorded.candidates},
+            translated_floor=recorded.translation.floor,
+            translated_anchors=recorded.translation.anchors,
+        )
+
+
+class RecordedTranslator(RecordedRetriever):
+    """Gives the recorded translation of a query, and what was found by both."""
+
+    async def translate(self, query: str, trace: Trace) -> Translation | None:
+        evidence, course = self._evidence, self._driver.course
+        recorded = evidence.searched(query, course)
+        same = evidence.record.config.translate and evidence.same("rewriter")
+        if recorded is None or recorded.query != query or not same:
+            raise Unrecorded("retrieval", evidence.prices.round(evidence.config))
+        if recorded.translation is not None:
+            course.cost = course.cost + evidence.prices.rewrite
+        return recorded.translation
+
+    async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
+        return self.searched(query, translated, limit)
 
 
 def retrieved(recorded: Round, evidence: Evidence, limit: int) -> Retrieval:
@@ -227,7 +267,8 @@ def retrieved(recorded: Round, evidence: Evidence, limit: int) -> Retrieval:
     passages, config, depth = recorded.candidates[:limit], evidence.config, len(recorded.candidates)
     more = 0
     if not evidence.reaches(recorded, limit) and config.top_k > depth:
-        most = most_similar_below(recorded.candidates[-1].passage, config.search)
+        method = "fused" if recorded.translation and recorded.translation.query else config.search
+        most = most_similar_below(recorded.candidates[-1].passage, method)
         more = config.top_k - depth if most >= config.similarity_threshold else 0
     below = (unseen(place, most) for place in range(more))
     return Retrieval((*(item.passage for item in passages), *below), recorded.floor, recorded.anchors)

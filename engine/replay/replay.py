@@ -9,6 +9,7 @@ from typing import Any
 from engine.builtin.answer_note import noted
 from engine.flow import workflow
 from engine.flow.context import Roles
+from engine.flow.declaration import translates
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import gated, passed_together
@@ -30,6 +31,7 @@ from engine.replay.recorded import (
     RecordedRewriter,
     RecordedSetJudge,
     RecordedSplitter,
+    RecordedTranslator,
     ReplayClock,
     is_unseen,
     source_of,
@@ -127,7 +129,8 @@ class Replay:
             grader=RecordedGrader(
                 evidence, driver, bounded=self.bounded and not (self.config.needs_whole or self.config.split)
             ),
-            splitter=RecordedSplitter(evidence),
+            translator=RecordedTranslator(evidence, driver) if translates(self.config) else None,
+            splitter=RecordedSplitter(evidence, driver),
             whole=RecordedSetJudge(evidence, driver),
             rewriter=rewriter,
             generator=RecordedGenerator(evidence, driver),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import assert_never
+from typing import assert_never, cast, get_args
 
 import numpy as np
 
@@ -16,13 +17,15 @@ from engine.errors import FullTextMissing, StoreError
 from engine.flow.context import Retrieval, SectionRetrieval
 from engine.model.config import SearchMethod
 from engine.model.language import language_of
-from engine.model.values import FoundSection, Passage, PassageId, SourceKind
-from engine.retrieval.reciprocal import by_reciprocal_rank, search_depth
+from engine.model.values import FoundSection, Language, Passage, PassageId, SourceKind
+from engine.retrieval.reciprocal import by_both_queries, by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageReader, StoredPassage, Vector, Within
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
+MOST_COUNTED = 50_000
+_SAMPLED = 50
 _KEYS = ("dated", "date", "published", "published_at", "updated", "updated_at", "timestamp")
 """Names under which sources and other programs keep a date; when a source was ingested says nothing about its age."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
@@ -107,6 +110,33 @@ class CollectionRetriever:
         Notes on entities, the kind ``graph``, are left out unless the collection has nothing else.
         """
         return await self._search(query, limit, self.within)
+
+    async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
+        """Return at most ``limit`` passages, best first, of what a query and its translation find.
+
+        One that the translation found has its similarity, which two texts of one language are measured by.
+        """
+        depth = search_depth(limit)
+        asked, other = await asyncio.gather(self.search(query, depth), self.search(translated, depth))
+        both = by_both_queries(asked.passages, other.passages, limit)
+        return replace(
+            asked,
+            passages=tuple(item for item, _ in both),
+            found_by={item.id: ranks for item, ranks in both},
+            translated_floor=other.floor,
+            translated_anchors=other.anchors,
+        )
+
+    async def languages(self) -> Mapping[Language, int]:
+        """Count some passages from all over the collection by the language that they are in, the commonest first.
+
+        None are looked at in a collection with more than :data:`MOST_COUNTED`, whose ids take long to read.
+        """
+        if self._collection.passages > MOST_COUNTED:
+            return {}
+        ids = await self._store.ids(self._collection.name)
+        some = await self._store.get(self._collection.name, ids[:: max(1, len(ids) // _SAMPLED)])
+        return dict(Counter(written_in(item) for item in some).most_common())
 
     async def kinds(self) -> tuple[SourceKind, ...]:
         """Source kinds that the collection has passages of, in the order of ``SOURCE_KINDS``."""
@@ -228,6 +258,12 @@ class CollectionRetriever:
             if text not in self._queries:
                 self._queries[text] = await self._embedder.embed_query(text)
         return self._queries[text]
+
+
+def written_in(stored: StoredPassage) -> Language:
+    """The language of a passage, as ingestion knew it."""
+    known = stored.meta.get("language")
+    return cast(Language, known) if known in get_args(Language) else language_of(stored.text)
 
 
 def passage_of(hit: Hit, similarity: float) -> Passage:

@@ -18,6 +18,7 @@ from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles
+from engine.flow.declaration import translates
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.weak_points import weak_point_of
 from engine.llm.cache import VerdictCache
@@ -27,6 +28,7 @@ from engine.llm.grader import prompt_version
 from engine.llm.providers import OPENAI, offered_models
 from engine.llm.splitter import SPLIT_PROMPT_VERSION
 from engine.llm.sufficiency import SET_PROMPT_VERSION
+from engine.llm.translator import TRANSLATE_PROMPT_VERSION
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.system import OfferedModels
@@ -135,6 +137,8 @@ class Resources:
             manifest[role] = _with_digest(model.model, digests)
             if model.chats:
                 manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, PROMPTS[role]))
+        if translates(config):
+            manifest["translate_prompt"] = TRANSLATE_PROMPT_VERSION
         if config.split and config.models.rewriter.chats:
             manifest["split_prompt"] = SPLIT_PROMPT_VERSION
         if config.needs_whole and grader.chats:

@@ -9,7 +9,8 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
-from engine.flow.context import Roles
+from engine.flow.context import Roles, Translator
+from engine.flow.declaration import translates
 from engine.model.config import RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.roles import Evaluator, Grader, GraphStore, LongTermMemory, SetJudge, StoredPassage, Vector
@@ -99,12 +100,21 @@ class RunResources:
         return Roles(
             self.retriever,
             grader,
+            translator=self._translator(),
             splitter=splitter if self.config.split else None,
             generator=self.role("generator", BuiltinGenerator, "engine.llm.generator:ChatGenerator"),
             whole=whole,
             refiner=None if models.refiner.built_in else self.chat("refiner", "engine.llm.refiner:ChatRefiner"),
             **self.rewriters(BuiltinRewriter, "engine.llm.rewriter:ChatRewriter"),
         )
+
+    def _translator(self) -> Translator | None:
+        """Nothing built in knows two languages."""
+        if not translates(self.config):
+            return None
+        from engine.llm.translator import ChatTranslator
+
+        return ChatTranslator(self.config.models.rewriter, self.settings, self.retriever)
 
     def role(self, name: RoleName, built_in: Callable[[], Any], chat: str) -> Any:
         """The built-in role, or the chat model that the config names: ``module:Class``, imported for it alone."""

@@ -257,6 +257,15 @@ class RunConfig:
             ),
         )
     )
+    translate: bool = _by_workflow(
+        switch(
+            N_("Translate the question"),
+            N_(
+                "Where the collection is in another language than the question, its query is searched in that language "
+                "too, and both lists become one. Needs a chat model as rewriter: one call a round."
+            ),
+        )
+    )
     context: ContextPolicy = _by_workflow(  # noqa: RUF009
         choice(
             {"union": NC_("setting", "All rounds"), "last_round": N_("Last round")},

@@ -6,6 +6,7 @@ from typing import Literal, NewType
 
 PassageId = NewType("PassageId", str)
 RunId = NewType("RunId", str)
+QueryKind = Literal["asked", "translated"]
 Language = Literal["zh", "en", "other"]
 WEB_ID = "web-"
 """What the ids of passages from the web begin with."""

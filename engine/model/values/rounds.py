@@ -10,10 +10,12 @@ from engine.model.values.names import (
     AnswerKind,
     Gate,
     GradeOn,
+    Language,
     PassageId,
     QualityDimensionName,
     QualityGrade,
     QualityIssueCode,
+    QueryKind,
     SourceKind,
     Strategy,
     Sufficiency,
@@ -113,6 +115,9 @@ class Candidate:
     """In [0, 1], 1 for the newest dated passage of the round; None where it has no date."""
     rerank_score: float | None = None
     """Query-passage match in [0, 1]; None where it was not reranked."""
+    found_by: Mapping[QueryKind, int] = field(default_factory=dict)
+    """Its rank in the list of each query, from 1; empty where one alone was searched. Similarity and scores are those
+    of the translated query where that found it."""
 
 
 VERDICT_POLICY = 2
@@ -283,6 +288,20 @@ class QualityCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """A round's query in the language of its collection, searched besides the query itself."""
+
+    language: Language
+    query: str
+    """Empty where none could be had: then the query alone was searched."""
+    counted: Mapping[Language, int]
+    """Passages of the collection that were looked at, by the language that they are in."""
+    floor: float = 0.0
+    """Cosine that maps to similarity 0 for the translated query."""
+    anchors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FoundSection:
     """A source or one section of it whose summary came near the query."""
 
@@ -329,10 +348,16 @@ class Round:
     """What was passed until then, judged together; None where no one asked."""
     parts: tuple[str, ...] = ()
     """What the question asks one by one, the same in every round; empty where it is not split."""
+    translation: Translation | None = None
+    """Searched too; None where the collection is in the language of the query, or no one asked for it."""
 
     @property
     def kept(self) -> tuple[Passage, ...]:
         return tuple(item.passage for item in self.candidates if item.gate == "kept")
+
+    def floor_of(self, item: Candidate) -> float:
+        """Cosine that maps to similarity 0 for the query by which a candidate was measured."""
+        return self.translation.floor if self.translation and "translated" in item.found_by else self.floor
 
     @property
     def scaled(self) -> bool:

@@ -120,6 +120,7 @@ WORKFLOW = Workflow(
         "min_relevant",
         "needs_whole",
         "split",
+        "translate",
         "max_rewrites",
         "answer_unverified",
         "refine",

@@ -85,7 +85,7 @@ WORKFLOW = Workflow(
         "communities are searched, made one list, reranked and graded. The answer comes from the graph, the tables "
         "and the passages that passed."
     ),
-    unused=("split",),
+    unused=("split", "translate"),
     in_modes=True,
     defaults={"mode": "mix"},
     options=GraphOptions,

@@ -77,7 +77,7 @@ WORKFLOW = Workflow(
         "on four dimensions. A low score sends a rewritten question back to the router. The score measures how wide "
         "a round searched, not whether it can answer: rewrites raise it for unanswerable questions too."
     ),
-    unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split"),
+    unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split", "translate"),
     # QL-01, QL-05
     defaults={"top_k": 10, "max_rewrites": 2, "budget_s": 10.0},
     options=QualityOptions,

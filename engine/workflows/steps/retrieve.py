@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from engine.errors import ModelError, StoreError
-from engine.flow.context import NodeTrace, RunContext, model_of
+from engine.errors import ModelError, RunWarning, StoreError
+from engine.flow.context import NodeTrace, Retrieval, RunContext, model_of
 from engine.model.decide import gated
 from engine.model.events import Retrieved
-from engine.model.values import Round
+from engine.model.values import Round, Translation
 
 
 async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -23,7 +24,11 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     rewrites = state.get("rewrites", ())
     last = rewrites[-1] if rewrites else None
     stale = last is not None and (last.repeated or last.failed)
-    fresh = None if stale or run.clock.left_s() <= 0 else await _search(state["query"], run, trace)
+    translation: Translation | None = None
+    fresh: Retrieval | None = None
+    if not stale and run.clock.left_s() > 0:
+        translation = await _translation(state["query"], run, trace)
+        fresh = await _search(state["query"], translation, run, trace)
     rewrite_input = last.input_hash if last else ""
     if fresh is None:
         former = rounds[-1] if rounds else Round(index=0, query=state["query"], candidates=())
@@ -42,11 +47,16 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         opened = Round(
             index=len(rounds),
             query=state["query"],
-            candidates=gated(fresh.passages, run.config),
+            candidates=tuple(
+                replace(item, found_by=fresh.found_by.get(item.passage.id, {}))
+                for item in gated(fresh.passages, run.config)
+            ),
             floor=fresh.floor,
             anchors=fresh.anchors,
             rewrite_input=rewrite_input,
             parts=parts,
+            translation=translation
+            and replace(translation, floor=fresh.translated_floor, anchors=fresh.translated_anchors),
         )
     run.emit(Retrieved.opening(opened))
     return {"rounds": (*rounds, opened)}
@@ -68,9 +78,32 @@ async def _parts(question: str, rounds: tuple[Round, ...], run: RunContext, trac
     return ()
 
 
-async def _search(query: str, run: RunContext, trace: NodeTrace) -> Any:
+async def _translation(query: str, run: RunContext, trace: NodeTrace) -> Translation | None:
+    """The query in the language of the collection; one that could not be had is said, and the query stands."""
+    if not run.config.translate:
+        return None
+    if run.roles.translator is None:
+        if not trace.round:
+            run.warn(RunWarning.translator_missing(), trace.node)
+        return None
+    found: Translation | None = None
     try:
         async with run.within(run.clock.left_s()):
+            found = await run.roles.translator.translate(query, trace)
+    except TimeoutError:
+        run.warn(ModelError.budget_spent(model=model_of(run, "rewriter"), seconds=run.config.budget_s), trace.node)
+    except ModelError as failure:
+        run.warn(failure, trace.node)
+    if found is not None and not found.query:
+        run.warn(RunWarning.not_translated(model=model_of(run, "rewriter"), query=query), trace.node)
+    return found
+
+
+async def _search(query: str, translation: Translation | None, run: RunContext, trace: NodeTrace) -> Retrieval | None:
+    try:
+        async with run.within(run.clock.left_s()):
+            if run.roles.translator is not None and translation is not None and translation.query:
+                return await run.roles.translator.search_both(query, translation.query, run.config.fetch_k)
             return await run.roles.retriever.search(query, run.config.fetch_k)
     except TimeoutError:
         run.warn(StoreError.slow(seconds=run.config.budget_s), trace.node)

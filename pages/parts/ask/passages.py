@@ -243,7 +243,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         section_text(line.passage.section, words),
         f"{seen.passage.similarity:.4f}" if seen.round.scaled else "",
         "" if seen.passage.raw_score is None else f"{seen.passage.raw_score:.4f}",
-        "" if seen.round.anchors in (THEIR_SCALE, NO_SCALE) else f"{seen.round.floor:.4f}",
+        "" if seen.round.anchors in (THEIR_SCALE, NO_SCALE) else f"{seen.round.floor_of(seen.found):.4f}",
         gate_text(seen, words),
         f"{seen.found.margin:.4f}" if seen.round.scaled else "",
         verdict_label(verdict, words),

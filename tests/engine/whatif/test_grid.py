@@ -202,6 +202,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "min_relevant": st.integers(1, 20),
     "needs_whole": st.booleans(),
     "split": st.booleans(),
+    "translate": st.booleans(),
     "context": st.sampled_from(get_args(ContextPolicy)),
     "answer_unverified": st.booleans(),
     "refine": st.booleans(),
