@@ -124,7 +124,8 @@ def compose(request: GenerationRequest) -> Iterator[str]:
         yield gap.join([*opening, say("nothing")])
         return
     foreign = bool(quotes) and _foreign(request.language, request.passages)
-    unknown = () if cells else unknown_names(asking, request.passages, foreign=foreign)
+    covered = max((math.fsum(quote.covers.values()) for quote in every), default=0.0)
+    unknown = () if cells else unknown_names(asking, request.passages, covered=covered, foreign=foreign)
     if unknown:
         yield gap.join([*opening, say("unknown", terms=say.listed(unknown))])
         return

@@ -27,6 +27,8 @@ STOP_EN = frozenset(_WORDS["stop_en"].split())
 """English words that carry no subject; the question words come on top in :data:`_ASKING_EN`."""
 STOP_ZH = frozenset(_WORDS["stop_zh"].split())
 """Chinese words that carry no subject; the question words come on top in :data:`_ASKING_ZH`."""
+PLAIN = frozenset((*_WORDS["plain_en"].split(), *_WORDS["plain_zh"].split()))
+"""Words of how a question is put, or of what every manual has: a passage may well answer without them."""
 _ASKING_EN = frozenset(_WORDS["asking_en"].split())
 _ASKING_ZH = frozenset(_WORDS["asking_zh"].split())
 _IRREGULAR: Mapping[str, str] = _WORDS["irregular_en"]

@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.builtin import segmenting
@@ -13,7 +14,7 @@ from engine.builtin.answer_form import class_words
 from engine.builtin.evidence import Question, weigh
 from engine.builtin.failure_analysis import asking_clauses, other_names
 from engine.builtin.scripts import is_uncut, one_script
-from engine.builtin.terms import is_han, weight_of
+from engine.builtin.terms import PLAIN, is_han, stem, weight_of
 from engine.model.language import language_of
 from engine.model.values import Passage
 
@@ -27,6 +28,9 @@ _RARE = 5.0
 _NAMED = 5
 _MOST_OF_IT = 0.4
 """Share of the question's weight from which a missing word is what the question is about."""
+_MUCH_OF_IT = 0.17
+_COVERED = 0.75
+"""The same share where no sentence covers that much of the question."""
 _LATIN = re.compile(r"[A-Za-z][\w.+#-]*(?:[ \t]+[A-Za-z][\w.+#-]*)*", re.ASCII)
 _CAPITALS = re.compile(r"\b(?:[A-Z][\w.+#'’-]*|[a-z]+[A-Z]\w*)(?:[ \t]+(?:[A-Z][\w.+#'’-]*|\d+))*")
 _FIRST = re.compile(r"\S+")
@@ -39,6 +43,7 @@ _LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{3,}")
 """Where a text has one, it writes names in Latin letters."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _HUMPED = re.compile(r"\w*[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]\w*")
+_CODE = re.compile(r"`[^`\n]+`|^ {0,3}(?:```|~~~)|(?<!\w)--[a-z][\w-]+", re.MULTILINE)
 _DONE = re.compile(r"(?:ing|ed|ize|ise|en|ly)$")
 """Forms of verbs and adverbs, which a passage may well put in other words."""
 
@@ -71,11 +76,15 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
     )[:_NAMED]
 
 
-def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool = False) -> tuple[str, ...]:
+def unknown_names(
+    asking: Asking, passages: Sequence[Passage], *, covered: float = 0.0, foreign: bool = False
+) -> tuple[str, ...]:
     """Names in the question that stand in no passage: without them nothing in the passages is about what was asked.
 
     A name is what a question writes in capitals inside a sentence, or in Latin script inside a Chinese one; it is
     known where one of its words is. Words that are no names count where they are most of what the question says.
+    Fewer are enough in a manual of software, where things have one name each, and where the best sentence has little of
+    the question, ``covered`` as a share.
     Where all passages are in another language (``foreign``), only names in Latin script can be compared.
     """
     question = asking.question
@@ -85,6 +94,9 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     han = [form for form in missing if is_han(form) and not foreign]
     if math.fsum(shares[form] for form in han) >= _MOST_OF_IT:
         return tuple(missing)
+    fixed = covered < _COVERED and not foreign and _writes_code(passages)
+    if fixed and math.fsum(shares[form] for form in missing) >= _MUCH_OF_IT:
+        return _within_every_clause(missing, question.text)
     rare = () if foreign else missing
     most = [form for form in rare if shares[form] >= _MOST_OF_IT and not is_han(form) and not _DONE.search(form)]
     folded = unicodedata.normalize("NFKC", question.text).strip()
@@ -104,11 +116,19 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
         unknown = []  # the passages write names in another script
     named = [form for form in missing if form in most or any(form in name for name in unknown)]
     absent = tuple(form for form in question.forms.values() if form in named or form in new)
-    # What one part of a question asks may well be answered without the name in another part.
-    clauses = asking_clauses(folded)
+    return _within_every_clause(absent, folded)
+
+
+def _within_every_clause(absent: Sequence[str], text: str) -> tuple[str, ...]:
+    """The words, unless a part of the question has none of them: it may well be answered without the others."""
+    clauses = asking_clauses(text)
     if len(clauses) > 1 and not all(any(form in clause for form in absent) for clause in clauses):
         return ()
     return tuple(map(_base, absent))
+
+
+def _writes_code(passages: Sequence[Passage]) -> bool:
+    return 2 * sum(_CODE.search(item.text) is not None for item in passages) >= len(passages)
 
 
 def _said(passages: Sequence[Passage]) -> str:
@@ -173,11 +193,16 @@ _NO_NAME = re.compile(
 """Words with a capital that name nothing to look for: greetings, titles, contractions, Roman numerals."""
 
 
+@lru_cache(maxsize=1)
+def _plain() -> frozenset[str]:
+    return frozenset(map(stem, PLAIN))
+
+
 def _names_something(form: str) -> bool:
     """Return whether a reader would look for the word: in Chinese a noun or an abbreviation, else all but numbers."""
     if not is_han(form):
-        return not form[0].isdigit() and not _NO_NAME.fullmatch(form)
-    return segmenting.has_word(form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
+        return not form[0].isdigit() and not _NO_NAME.fullmatch(form) and stem(form.lower()) not in _plain()
+    return form not in PLAIN and segmenting.has_word(form) and all(_is_noun(tag) for _, tag in segmenting.tag(form))
 
 
 def stands_in(name: str, text: str) -> bool:

@@ -81,6 +81,18 @@ def test_a_name_in_the_title_of_the_source_is_mentioned() -> None:
     assert "[1]" not in answer("How do I install Uvicorn?", text)
 
 
+def test_in_a_manual_the_thing_asked_for_must_have_its_name() -> None:
+    """Things have one name there; where a page is no manual, the same word may be put otherwise."""
+    manual = "The lamp prints pages with `--print`. Which pages, says `--pages` of the lamp."
+    refused = answer("Which option of the lamp adds a watermark to pages?", manual)
+    assert "[1]" not in refused
+    assert "watermark" in refused
+    assert "[1]" not in answer("灯用哪个选项设置通配符？", "灯用 `--print` 选项打印页面。")
+    assert "[1]" in answer("Which option of the lamp ignores pages?", manual)
+    prose = "The lamp prints pages, and an option of the lamp says which ones."
+    assert "[1]" in answer("Which option of the lamp adds a watermark to pages?", prose)
+
+
 @pytest.mark.parametrize(
     ("question", "without", "given"),
     [
