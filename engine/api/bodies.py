@@ -23,7 +23,7 @@ from engine.api.addresses import with_listed_address
 from engine.flow import workflows
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig
-from engine.model.values import Outcome
+from engine.model.values import Outcome, PassageContext
 from engine.records.listing import Filters
 from engine.settings import Settings
 
@@ -354,6 +354,8 @@ class SourceRequest(_Body):
     query_prefix: StrictStr | None = None
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""
+    context: PassageContext | None = None
+    """What is embedded in front of the passages of a collection that this file begins: nothing, or their headings."""
     chunks: Chunks = Chunks()
     hidden: StrictBool = False
     """Whether what the file's author hid goes in too: text, slides, rows, columns, sheets."""

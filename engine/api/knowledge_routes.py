@@ -60,6 +60,7 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
                 body.passage_prefix,
                 chunks=body.chunks.options(),
                 embedding_model=body.embedding_model,
+                context=body.context,
             )
         )
 
@@ -115,6 +116,7 @@ def _as_job(engine: Engine, item: IngestItem, collection: str, body: SourceReque
         embedding_model=body.embedding_model,
         query_prefix=body.query_prefix,
         passage_prefix=body.passage_prefix,
+        context=body.context,
     )
     return engine.ingestions.job(job_id).to_dict()
 

@@ -26,7 +26,7 @@ from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.accounts import English, account_lines, counts_left_out, note_text
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
-from engine.model.values import Account, Fault, SourceNote
+from engine.model.values import CONTEXTS, NEW_CONTEXT, Account, Fault, SourceNote
 from engine.roles import SourceInfo
 from engine.running.running_app import RunningApp, at
 from engine.settings import Settings
@@ -64,6 +64,12 @@ def add_ingest(commands: Any) -> None:
     for kind, what in (("query", "queries"), ("passage", "passages")):
         of_new = f"text put before {what}, for a new collection with a model of Ollama; default: that known for it"
         put.add_argument(f"--{kind}-prefix", metavar="TEXT", help=of_new)
+    put.add_argument(
+        "--context",
+        choices=CONTEXTS,
+        help=f"what is embedded and searched in front of a passage, for a new collection: nothing (none), or its title "
+        f"and section (path); default: {NEW_CONTEXT}",
+    )
     put.add_argument(
         "--graph", default="", metavar="MODEL", help="then read a knowledge graph: builtin (rules), or a chat model"
     )
@@ -136,6 +142,7 @@ def _as_job(
         embedding_model=options.embedding_model,
         query_prefix=options.query_prefix,
         passage_prefix=options.passage_prefix,
+        context=options.context,
         graph=options.graph,
     )
     with bar_on(console) as bar:
@@ -219,8 +226,8 @@ def _followed(app: RunningApp, job: Mapping[str, Any], name: str, bar: Progress)
 
 def _body(options: argparse.Namespace, chunks: ChunkOptions) -> dict[str, Any]:
     # An empty prefix is a prefix; only one that was not written is left to what is known for the model.
-    prefixes = {name: getattr(options, name) for name in ("query_prefix", "passage_prefix")}
-    written = {name: value for name, value in prefixes.items() if value is not None}
+    of_new = {name: getattr(options, name) for name in ("query_prefix", "passage_prefix", "context")}
+    written = {name: value for name, value in of_new.items() if value is not None}
     return {
         **written,
         "chunks": asdict(chunks),
@@ -241,14 +248,21 @@ def _previewed(
 
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
-            return engine.ingestions.preview(items, options.collection, chunks, embedding_model=options.embedding_model)
-    known = {str(item.get("name")): str(item.get("embedding_model")) for item in app.listed(at("collections"))}
+            return engine.ingestions.preview(
+                items,
+                options.collection,
+                chunks,
+                embedding_model=options.embedding_model,
+                context=options.context,
+            )
+    known = {str(item.get("name")): item for item in app.listed(at("collections"))}.get(options.collection, {})
     present = [SourceInfo.of(item) for item in app.sources(options.collection)]
-    model = known.get(options.collection, "")
+    model = str(known.get("embedding_model", ""))
     return preview(
         items,
         present,
         chunks,
+        context=known.get("context") or options.context or NEW_CONTEXT,
         limit_mb=settings.max_upload_mb,
         tokens_per_s=rate_of(settings.data_dir, model),
         usual_tokens_per_s=usual_rate(model),

@@ -102,6 +102,11 @@ class InvalidConfig(WorkbenchError):
         N_("Collection {collection!r} has {has!r} as its {field}."),
         N_("Leave {field} out, or ingest into a new collection with an embedding model of Ollama."),
     )
+    other_context = Message(
+        N_("Collection {collection!r} has {has!r} as its form of context."),
+        N_("Leave context out, put them into a new collection, or re-embed this one."),
+        field="context",
+    )
     too_long = Message(N_("{field} is too long: it may have {most} characters."), N_("Shorten {field}."))
     judge_name = Message(
         N_("A judge needs a name of 1 to {longest} visible characters."),

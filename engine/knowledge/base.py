@@ -27,12 +27,13 @@ from engine.knowledge.parallel_ingest import Ahead
 from engine.knowledge.rates import note_rate
 from engine.knowledge.sample_graph import ensure_sample_graph
 from engine.knowledge.samples import ensure_samples
+from engine.knowledge.source_writing import make_collection
 from engine.knowledge.stored_samples import put_stored
 from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.addresses import with_scheme
 from engine.model.config import SearchMethod
-from engine.model.values import Fault, PassageId
+from engine.model.values import CONTEXTS, NEW_CONTEXT, Fault, PassageContext, PassageId
 from engine.people import Person, current_user
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
@@ -114,7 +115,8 @@ class KnowledgeBase:
         store = await self._holding(collection, address)
         info = await store.describe(collection)
         embedder = await known(self.embedders.of(info))
-        return CollectionRetriever.checked(store, embedder, info, await self.embedders.calibration(embedder), method)
+        calibration = await self.embedders.calibration(embedder, info.context)
+        return CollectionRetriever.checked(store, embedder, info, calibration, method)
 
     def memory(self) -> MilvusMemory:
         """Long-term memory, in the store of the settings even if a run searches another; opened by its first call."""
@@ -216,15 +218,19 @@ class KnowledgeBase:
         embedding_model: str = "",
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        context: PassageContext | None = None,
     ) -> Embedder:
         """The embedder for passages of a collection: that it was built with, or the chosen one for a new collection.
 
         An empty ``embedding_model`` is the setting's; prefixes of None are those known for the model. Raises
-        ``StoreError.embedding_mismatch`` and ``InvalidConfig`` where an existing collection has another model or other
-        prefixes, ``StoreError.foreign_collection`` where it is only read here, ``StoreError.invalid_collection_name``
-        for a new one that cannot be made, ``NotAllowed`` where who acts may not make it.
+        ``StoreError.embedding_mismatch`` and ``InvalidConfig`` where an existing collection has another model, other
+        prefixes or another form of context, ``StoreError.foreign_collection`` where it is only read here,
+        ``StoreError.invalid_collection_name`` for a new one that cannot be made, ``NotAllowed`` where who acts may not
+        make it.
         """
         self._refuse_connected(collection)
+        if context not in (None, *CONTEXTS):
+            raise InvalidConfig.not_one_of(field="context", allowed=", ".join(CONTEXTS))
         store = await self._store()
         try:
             info = await store.describe(collection)
@@ -237,6 +243,8 @@ class KnowledgeBase:
             if info.read_only:
                 raise StoreError.foreign_collection(name=collection)
             embedder = self.embedders.of(info)
+            if context not in (None, info.context):
+                raise InvalidConfig.other_context(collection=collection, has=info.context)
             if embedding_model and embedding_model != info.embedding_model:
                 other = self.embedders.new(None, None, embedding_model)
                 if other.model_id != info.embedding_model:
@@ -257,19 +265,22 @@ class KnowledgeBase:
         *,
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         embedding_model: str = "",
+        context: PassageContext | None = None,
         description: str = "",
         journal: Journal | None = None,
         failed: Iterable[tuple[str, Fault]] = (),
     ) -> IngestReport:
         """Put documents into a collection, with the embedder it was built with, or the chosen one for a new one.
 
-        Model, prefixes and description are recorded with a new collection. Raises as :meth:`embedder_into`.
+        Model, prefixes, form of context and description are recorded with a new collection. Raises as
+        :meth:`embedder_into`.
         """
-        embedder = await self.embedder_into(collection, embedding_model, query_prefix, passage_prefix)
+        embedder = await self.embedder_into(collection, embedding_model, query_prefix, passage_prefix, context)
         await known(embedder)
-        # In parallel with the ingestion, so that the first question does not pay for the anchors out of its budget.
-        self.embedders.calibrating(embedder)
         store = await self._store()
+        form = await make_collection(store, collection, embedder, description, context)
+        # In parallel with the ingestion, so that the first question does not pay for the anchors out of its budget.
+        self.embedders.calibrating(embedder, form)
         opened, unusable = await asyncio.to_thread(with_members, items)
         report = await ingest(
             store,
@@ -281,7 +292,6 @@ class KnowledgeBase:
             chunks=chunks,
             journal=journal,
             failed=[*failed, *((name, Fault.of(error)) for name, error in unusable)],
-            description=description,
             block=store.block,
             ahead=Ahead(self._settings, collection),
             timed=lambda tokens, seconds: note_rate(self._settings.data_dir, embedder.model_id, tokens, seconds),
@@ -340,7 +350,7 @@ class KnowledgeBase:
             await asyncio.to_thread(put_stored, self._settings.store_path, graphs, embedder.model_id)
         if await ensure_samples(store, embedder):
             await self._put_sample_graph(store)
-        await self.embedders.calibration(embedder)
+        await self.embedders.calibration(embedder, NEW_CONTEXT)
         if embedded(self._settings.store_uri):
             self._place = DataFolder(Path(self._settings.store_uri))
         self.opened_in_s = time.perf_counter() - began

@@ -9,6 +9,7 @@ from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.errors import InvalidConfig, StoreError
 from engine.llm.embedder import make_embedder
 from engine.model.config import BUILTIN
+from engine.model.values import PassageContext
 from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, Vector, slug
@@ -28,7 +29,7 @@ class Embedders:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedders: dict[_EmbedderKey, Embedder] = {}
-        self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
+        self._calibrations: dict[tuple[str, PassageContext], asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
 
     def of(self, info: CollectionInfo) -> Embedder:
@@ -96,18 +97,21 @@ class Embedders:
             self._embedders[key] = make()
         return self._embedders[key]
 
-    async def calibration(self, embedder: Embedder) -> Calibration:
-        """Return the calibration from a model's cosines to similarities; its anchors are embedded on first use."""
-        # Shielded: a cancelled run must not throw away the anchors that the next one needs.
-        return await asyncio.shield(self.calibrating(embedder))
+    async def calibration(self, embedder: Embedder, context: PassageContext = "none") -> Calibration:
+        """Return the calibration from a model's cosines to similarities, for passages in a form of context.
 
-    def calibrating(self, embedder: Embedder) -> asyncio.Task[Calibration]:
-        """The one loading of a model's anchors, for all who need it; a failed one is started over."""
+        Its anchors are embedded on first use.
+        """
+        # Shielded: a cancelled run must not throw away the anchors that the next one needs.
+        return await asyncio.shield(self.calibrating(embedder, context))
+
+    def calibrating(self, embedder: Embedder, context: PassageContext) -> asyncio.Task[Calibration]:
+        """The one loading of a model's anchors in one form, for all who need it; a failed one is started over."""
         # Not the model's name alone: two collections may have the same model with other prefixes.
-        key = slug(embedder)
+        key = slug(embedder), context
         loading = self._calibrations.get(key)
         if loading is None or (loading.done() and (loading.cancelled() or loading.exception() is not None)):
-            loading = asyncio.create_task(calibration_of(embedder, self._settings.data_dir))
+            loading = asyncio.create_task(calibration_of(embedder, self._settings.data_dir, context))
             # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             loading.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._calibrations[key] = loading

@@ -24,7 +24,7 @@ from engine.knowledge.scans import in_thread
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import EMBED_BATCH, Into, make_collection, summarise_source, wholly
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.model.values import Fault
+from engine.model.values import Fault, PassageContext
 from engine.roles import Embedder, PassageStore, SourceInfo, StoredPassage
 
 __all__ = ["EMBED_BATCH", "MOST_FILES", "SUFFIXES", "IngestItem", "IngestReport", "Progress", "ingest", "items_of"]
@@ -48,6 +48,7 @@ async def ingest(
     timed: Callable[[float, float], None] | None = None,
     block: int = 0,
     ahead: Ahead | None = None,
+    context: PassageContext | None = None,
 ) -> IngestReport:
     """Put documents into a collection, which is made where it is missing.
 
@@ -58,14 +59,15 @@ async def ingest(
     ``failed`` are those known to be unusable before.
     ``journal``: the caller's, which may hold what an earlier call with the same items has done; it is not closed.
     ``ahead`` reads and embeds many files on a cluster, before their turn; it is closed.
+    ``context`` is for a new collection; an existing one keeps its own.
     ``timed`` gets estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off.
     Raises ``StoreError.embedding_mismatch`` before anything is read where the collection was built with another model.
     """
-    await make_collection(store, collection, embedder, description)
+    form = await make_collection(store, collection, embedder, description, context)
     known_bad = tuple(failed)
     own = journal if journal is not None else await asyncio.to_thread(lambda: Journal(None))
     pace = Pace(progress, known_bad, len(items) + len(known_bad))
-    into = Into(store, embedder, collection, pace, own, block)
+    into = Into(store, embedder, collection, pace, own, block, form)
     try:
         await _read_all(own, pace, items, limit_mb, chunks, ahead=ahead)
         await _planned(into, own, chunks)

@@ -37,6 +37,7 @@ def knowledge_kinds(
                 note,
                 manifest.query_prefix,
                 manifest.passage_prefix,
+                context=manifest.context,
                 chunks=manifest.chunks,
                 embedding_model=manifest.embedding_model,
                 description=manifest.description,
@@ -59,6 +60,7 @@ def knowledge_kinds(
                 manifest.embedding_model,
                 note,
                 switch=manifest.switch,
+                context=manifest.context,
                 journal=journal,
             )
 

@@ -21,7 +21,7 @@ from engine.errors import InvalidConfig, JobDamaged
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import disk_fault
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobKind
-from engine.model.values import Fault
+from engine.model.values import Fault, PassageContext
 
 DONE_BY: Mapping[JobKind, str] = {"index": "scale"}
 """The plug-in that does the jobs of a kind, where that is not the core's own."""
@@ -51,6 +51,8 @@ class Manifest:
     embedding_model: str = ""
     query_prefix: str | None = None
     passage_prefix: str | None = None
+    context: PassageContext | None = None
+    """The form of context of a new collection; None: that of all new ones, of a re-embedding that of its origin."""
     description: str = ""
     origin: str = ""
     """Of a re-embedding: the collection that passages come from."""

@@ -28,6 +28,7 @@ _RECORDED = (
     "query_prefix",
     "passage_prefix",
     "created_at",
+    "context",
     "metric",
     "description",
     "full_text",

@@ -94,7 +94,7 @@ class FullTextCopy:
         self._catalogue.forget_change(_noted(name))
 
     def _fill(self, copy: str, reader: CollectionReader, progress: CopyProgress | None) -> None:
-        into = own_layout_of(copy, reader.layout.dim, self._db.describe(copy))
+        into = own_layout_of(copy, reader.layout.dim, self._db.describe(copy), reader.layout.context)
         ids = reader.ids()
         for start in range(0, len(ids), BATCH):
             page = reader.page(ids[start : start + BATCH])

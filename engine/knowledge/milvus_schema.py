@@ -13,7 +13,7 @@ from engine.builtin import full_text
 from engine.errors import FieldTooLong, StoreError
 from engine.knowledge.milvus_database import SPARSE, Database, data_types
 from engine.knowledge.milvus_filter import equals, within_filter
-from engine.model.values import PassageId
+from engine.model.values import PassageContext, PassageId
 from engine.roles import StoredPassage, Within
 
 RESERVED_PREFIX = "workbench_"
@@ -69,6 +69,8 @@ class Layout:
     """A field of its own, which an embedded store compares a hundred times faster than a key of ``meta``."""
     words: str = ""
     """The words of a passage joined by spaces, for full-text search."""
+    context: PassageContext = "none"
+    """What stands in front of a passage when its words are cut."""
     own: bool = False
     """Made by the workbench, so it may be written to."""
 
@@ -131,7 +133,7 @@ class Layout:
         if self.kind:
             values[self.kind] = passage.kind
         if self.words:
-            values[self.words] = full_text.field_of(passage.text)
+            values[self.words] = full_text.field_of(passage.searched(self.context))
         return {**values, "ordinal": passage.ordinal, "meta": dict(passage.meta), "vector": vector}
 
 
@@ -163,7 +165,9 @@ def passage_in(
     )
 
 
-def own_layout(name: str, dim: int, *, kinded: bool = True, worded: bool = False) -> Layout:
+def own_layout(
+    name: str, dim: int, *, kinded: bool = True, worded: bool = False, context: PassageContext = "none"
+) -> Layout:
     """The layout of our own collections; those of earlier versions have no field of kinds and none of words."""
     return Layout(
         name=name,
@@ -181,14 +185,15 @@ def own_layout(name: str, dim: int, *, kinded: bool = True, worded: bool = False
         meta="meta",
         kind="kind" if kinded else "",
         words=WORDS if worded else "",
+        context=context,
         own=True,
     )
 
 
-def own_layout_of(name: str, dim: int, description: Mapping[str, Any]) -> Layout:
+def own_layout_of(name: str, dim: int, description: Mapping[str, Any], context: PassageContext = "none") -> Layout:
     """The layout of one of our own collections, from what the store says of its fields."""
     names = [item["name"] for item in description.get("fields", ())]
-    return own_layout(name, dim, kinded="kind" in names, worded=WORDS in names)
+    return own_layout(name, dim, kinded="kind" in names, worded=WORDS in names, context=context)
 
 
 def create_passages(db: Database, layout: Layout, analyzer: str = "") -> None:

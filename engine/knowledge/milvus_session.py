@@ -111,7 +111,7 @@ class MilvusSession:
         worded = self._words.make_collection(info.name, info.dim)
         if worded != info.full_text:
             self.catalogue.put_collection(self._words.described(info))
-        layout = own_layout(info.name, info.dim, worded=worded)
+        layout = own_layout(info.name, info.dim, worded=worded, context=info.context)
         self._readers[info.name] = self._reader_of(layout, info.embedding_model)
 
     def note(
@@ -298,7 +298,8 @@ class MilvusSession:
         if recorded is None:
             layout = layout_in(seen_in(self.db, name))
         else:
-            layout = own_layout_of(name, int(recorded["dim"]), self.db.describe(name))
+            context = recorded.get("context", "none")
+            layout = own_layout_of(name, int(recorded["dim"]), self.db.describe(name), context)
         known_by = recorded or {}
         model = str(known_by.get("embedding_model", UNKNOWN_MODEL))
         reader = self._reader_of(layout, model, int(known_by.get("breadth") or 0))
@@ -343,8 +344,9 @@ def _check_summaries(reader: CollectionReader, summaries: Summaries) -> None:
 
 
 def _other(known: CollectionReader, recorded: Mapping[str, Any]) -> bool:
-    read_as = known.embedding_model, known.layout.dim, known.breadth
-    return read_as != (recorded["embedding_model"], recorded["dim"], int(recorded.get("breadth") or 0))
+    read_as = known.embedding_model, known.layout.dim, known.layout.context, known.breadth
+    context, breadth = recorded.get("context", "none"), int(recorded.get("breadth") or 0)
+    return read_as != (recorded["embedding_model"], recorded["dim"], context, breadth)
 
 
 def _hashed(passage: StoredPassage) -> bool:

@@ -143,13 +143,13 @@ def _batches(into: Into, journal: Journal, entries: Sequence[Entry]) -> tuple[li
     there: list[tuple[str, int]] = []
     for entry in entries:
         passages = journal.passages(entry.position)
-        _, texts = texts_of(passages)
+        _, texts = texts_of(passages, into.context)
         for start in range(0, len(texts), EMBED_BATCH):
             part, done = texts[start : start + EMBED_BATCH], passages[start : start + EMBED_BATCH]
             if journal.vectors(into.model, part, into.embedder.dim) is not None:
                 there.append((entry.name, len(done)))
             else:
-                spent = sum(tokens(item.text) for item in done)
+                spent = sum(map(tokens, part[: len(done)]))
                 todo.append(_Batch(f"{entry.position}/{start}", entry.name, part, len(done), spent))
     return todo, there
 

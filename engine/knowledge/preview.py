@@ -13,7 +13,7 @@ from engine.knowledge.journal import Entry
 from engine.knowledge.load import DEFAULT_LIMIT_MB
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, Preview, PreviewedSource
 from engine.model.language import tokens
-from engine.model.values import Fault
+from engine.model.values import NEW_CONTEXT, Fault, PassageContext
 from engine.roles import SourceInfo
 
 Looking = Callable[[int, int, str], None]
@@ -25,6 +25,7 @@ def preview(
     present: Iterable[SourceInfo],
     chunks: ChunkOptions = DEFAULT_CHUNKS,
     *,
+    context: PassageContext = NEW_CONTEXT,
     limit_mb: float = DEFAULT_LIMIT_MB,
     tokens_per_s: float | None = None,
     usual_tokens_per_s: float | None = None,
@@ -65,7 +66,7 @@ def preview(
         shown.append(replace(source, same_as=entry.same_as, replaces=entry.state == "replaces", recorded=recorded))
         if entry.state != "duplicate":
             passages += len(source.passages)
-            to_embed += sum(source.tokens)
+            to_embed += sum(round(tokens(passage.searched(context))) for passage in source.passages)
     rate = tokens_per_s or usual_tokens_per_s
     return Preview(
         tuple(shown), tuple(bad), passages, to_embed / rate if rate else None, measured=tokens_per_s is not None

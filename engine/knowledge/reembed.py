@@ -1,4 +1,4 @@
-"""A collection's passages into another collection with another embedding model, source by source."""
+"""A collection's passages into another with another embedding model or form of context, source by source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.progress import IngestReport, Pace, Progress
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import Into, make_collection, wholly
-from engine.model.values import SAMPLE_COLLECTION, Fault, PassageId
+from engine.model.values import SAMPLE_COLLECTION, Fault, PassageContext, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageStore, SourceInfo, StoredPassage
 
 _STEM = 48
@@ -74,9 +74,11 @@ async def reembed(
     *,
     switch: bool = False,
     journal: Journal | None = None,
+    context: PassageContext | None = None,
 ) -> IngestReport:
     """Embed every passage of ``collection`` with ``model`` into ``target``, which is made where it is missing.
 
+    ``context`` is the form of the target, that of ``collection`` where it is None.
     Ids, sections and what else is known of passages stay; prefixes are those known for the model, summaries are made
     again. Sources are written whole, and those that the target has whole already are left out, so that what was cut off
     is resumed by calling again; with a ``journal`` no vector of a source that was not whole is made twice. A source
@@ -84,7 +86,8 @@ async def reembed(
     With ``switch`` the target then takes the collection's name and aliases, and the old one is called NAME_before.
     What was put into the collection or changed in it meanwhile is embedded first, for it would be lost otherwise.
     Raises ``StoreError.collection_exists`` where the target is the collection itself, ``StoreError.embedding_mismatch``
-    where the target was built with another model, ``UnknownCollection``; for a switch ``StoreError.foreign_collection``
+    where the target was built with another model, ``InvalidConfig`` where it has another form of context,
+    ``UnknownCollection``; for a switch ``StoreError.foreign_collection``
     and ``StoreError.samples_stay`` before anything is done, and ``StoreError.nothing_to_switch`` at the end where
     sources are missing.
     """
@@ -94,14 +97,15 @@ async def reembed(
         raise StoreError.collection_exists(name=target)
     if switch:
         _check_own(origin)
+    form = context or origin.context
     embedder = await knowledge.embedder_into(target, model)
     await embedder.embed_passages(())
-    if switch and _built_with(origin, embedder) and not await _there(store, target):
+    if switch and _built_with(origin, embedder, form) and not await _there(store, target):
         # An earlier call was cut off after the switch: the target has the name already.
         return Pace(progress, ()).report()
-    await make_collection(store, target, embedder, origin.description)
+    await make_collection(store, target, embedder, origin.description, form)
     pace = Pace(progress, ())
-    into = Into(store, embedder, target, pace, journal, store.block)
+    into = Into(store, embedder, target, pace, journal, store.block, form)
     # The first pass does it all; without a switch nothing depends on what changes while it is under way.
     for _ in range(_PASSES if switch else 1):
         if not await _pass(knowledge, origin, into):
@@ -170,9 +174,9 @@ def _check_own(origin: CollectionInfo) -> None:
         raise StoreError.foreign_collection(name=origin.name)
 
 
-def _built_with(info: CollectionInfo, embedder: Embedder) -> bool:
-    recorded = (info.embedding_model, info.dim, info.passage_prefix)
-    return recorded == (embedder.model_id, embedder.dim, embedder.passage_prefix)
+def _built_with(info: CollectionInfo, embedder: Embedder, context: PassageContext) -> bool:
+    recorded = (info.embedding_model, info.dim, info.passage_prefix, info.context)
+    return recorded == (embedder.model_id, embedder.dim, embedder.passage_prefix, context)
 
 
 async def _there(store: TakesPassages, name: str) -> bool:

@@ -16,7 +16,7 @@ from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.stored_samples import noted
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
-from engine.model.values import SAMPLE_COLLECTION, Account
+from engine.model.values import SAMPLE_COLLECTION, Account, PassageContext
 from engine.retrieval.shipped import embedded_with_shipped
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
 
@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
 """A fixed date: the sample collection is the same wherever and whenever it is made."""
+SAMPLES_CONTEXT: PassageContext = "none"
 _MOST_COPIED = 1000
 """Passages that the start may copy, which takes a second; with more of the user's own among them the user decides."""
 
@@ -45,6 +46,8 @@ class SampleStore(Protocol):
     async def create(self, info: CollectionInfo) -> None: ...
 
     async def drop(self, collection: str) -> None: ...
+
+    async def set_alias(self, alias: str, collection: str) -> CollectionInfo: ...
 
     async def insert(
         self,
@@ -90,14 +93,16 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
 
     Whether it holds the samples; it does not where another user has that name for passages of their own.
 
-    Sources that a user added stay. A collection of another model is made again where it holds nothing but samples,
-    and left alone where a user added to it: this model cannot search its vectors, and must not add others to them.
+    Sources that a user added stay. A collection of another model or form of context is made again where it holds
+    nothing but samples. Where a user added to it, it keeps its form, and with another model it is left alone: this
+    model cannot search its vectors, and must not add others to them.
     Vectors of the built-in model are shipped; only what is missing is embedded.
     """
     shipped = await asyncio.to_thread(content_hashes)
-    present = await _present(store, embedder)
-    if present is None:
+    found = await _present(store, embedder)
+    if found is None:
         return False
+    present, context = found
     # Other sources than ours have a later date; a shipped one that is gone or changed goes.
     for info in present:
         if info.added_at == SAMPLES_CREATED_AT and shipped.get(info.source) != info.content_hash:
@@ -106,12 +111,12 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
     missing = shipped.items() - there.keys()
     if missing:
         sources = await _named(missing)
-        passages, vectors, summaries = await _with_vectors(embedder, sources)
+        passages, vectors, summaries = await _with_vectors(embedder, sources, context)
         await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries, _accounts(sources))
     # Samples of a version that made no summaries: these are added, and the passages stay as they are.
     lacking = {item for item in shipped.items() if there.get(item) == 0}
     if lacking:
-        _, _, summaries = await _with_vectors(embedder, await _named(lacking))
+        _, _, summaries = await _with_vectors(embedder, await _named(lacking), context)
         await store.summarise(SAMPLE_COLLECTION, summaries)
     unaccounted = {(item.source, item.content_hash) for item in present if item.account is None} & shipped.items()
     if unaccounted:  # samples of a version that recorded nothing
@@ -134,38 +139,47 @@ def _accounts(sources: Sequence[SampleSource]) -> dict[str, Account]:
 
 
 async def _with_vectors(
-    embedder: Embedder, sources: Sequence[SampleSource]
+    embedder: Embedder, sources: Sequence[SampleSource], context: PassageContext
 ) -> tuple[list[StoredPassage], Vector, Summaries]:
     """Passages of some sources with their vectors, shape (n, dim), and their summaries with theirs."""
     passages = [passage for source in sources for passage in source.passages]
     summaries = [summary for source in sources for summary in summaries_of(source.passages)]
-    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
+    texts = [*(passage.searched(context) for passage in passages), *to_embed(summaries, context)]
     vectors, _ = await embedded_with_shipped(embedder, texts)
     own, summary_vectors = vectors[: len(passages)], vectors[len(passages) :]
     by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
     return passages, own, with_vectors(summaries, summary_vectors, by_id, embedder.dim)
 
 
-async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo] | None:
-    """Sources of the sample collection, which is made first where it is missing; None where nothing may be put in."""
-    ours = replace(CollectionInfo.new(SAMPLE_COLLECTION, embedder), created_at=SAMPLES_CREATED_AT)
+async def _present(store: SampleStore, embedder: Embedder) -> tuple[list[SourceInfo], PassageContext] | None:
+    """Sources of the sample collection and its form of context; None where nothing may be put in.
+
+    It is made first where it is missing.
+    """
+    ours = CollectionInfo.new(SAMPLE_COLLECTION, embedder, context=SAMPLES_CONTEXT)
+    aliases: tuple[str, ...] = ()
     try:
         info = await store.describe(SAMPLE_COLLECTION)
         if info.embedding_model == UNKNOWN_MODEL:
             _log.warning("the collection %r was made by another program and gets no samples", SAMPLE_COLLECTION)
             return None
         present = await store.sources(SAMPLE_COLLECTION)
+        own = any(item.added_at != SAMPLES_CREATED_AT for item in present)
         if (info.embedding_model, info.dim) == (ours.embedding_model, ours.dim):
-            return present
-        if any(item.added_at != SAMPLES_CREATED_AT for item in present):
+            if own or info.context == ours.context:
+                return present, info.context
+        elif own:
             _log.warning(
                 "the collection %r was built with %s and holds sources of yours; it is left as it is",
                 SAMPLE_COLLECTION,
                 info.embedding_model,
             )
             return None
+        ours, aliases = replace(ours, description=info.description), info.aliases
         await store.drop(SAMPLE_COLLECTION)
     except UnknownCollection:
         pass
-    await store.create(ours)
-    return []
+    await store.create(replace(ours, created_at=SAMPLES_CREATED_AT))
+    for alias in aliases:
+        await store.set_alias(alias, SAMPLE_COLLECTION)
+    return [], ours.context

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import (
+    InvalidConfig,
     ModelError,
     ModelGarbled,
     ModelInterrupted,
@@ -22,7 +23,7 @@ from engine.knowledge.journal import Journal
 from engine.knowledge.progress import Pace
 from engine.knowledge.summarise import Summary, summaries_of, to_embed, with_vectors
 from engine.model.language import tokens
-from engine.model.values import PassageId
+from engine.model.values import NEW_CONTEXT, PassageContext, PassageId
 from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Summaries, Vector, slug
 
 EMBED_BATCH = 16
@@ -45,25 +46,37 @@ class Into:
     """What an earlier process embedded, and where vectors are kept until their source is written."""
     block: int = 0
     """Passages that are written together, of as many sources as they take; 0: every source by itself."""
+    context: PassageContext = "none"
+    """The form of context of the collection."""
 
     @property
     def model(self) -> str:
         return slug(self.embedder)
 
 
-async def make_collection(store: PassageStore, name: str, embedder: Embedder, description: str) -> None:
-    """Make a collection where it is missing; raises ``StoreError`` for one built with another model."""
+async def make_collection(
+    store: PassageStore, name: str, embedder: Embedder, description: str, context: PassageContext | None = None
+) -> PassageContext:
+    """Make a collection where it is missing, and return its form of context.
+
+    Raises ``StoreError`` for one built with another model, and ``InvalidConfig`` for one of another form than the one
+    asked for.
+    """
     try:
         info = await store.describe(name)
     except UnknownCollection:
-        await store.create(CollectionInfo.new(name, embedder, description))
-        return
+        new = CollectionInfo.new(name, embedder, description, context or NEW_CONTEXT)
+        await store.create(new)
+        return new.context
+    if context not in (None, info.context):
+        raise InvalidConfig.other_context(collection=name, has=info.context)
     if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
         raise StoreError.embedding_mismatch(
             collection=name,
             built_with=f"{info.embedding_model} ({info.dim} dimensions)",
             offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
         )
+    return info.context
 
 
 async def summarise_source(into: Into, source: str) -> None:
@@ -74,7 +87,7 @@ async def summarise_source(into: Into, source: str) -> None:
     stored = await store.vectors(into.collection, twins)
     # A source that another process is writing to may have lost some since: what has no vector is left out.
     summaries = [item for item in summaries if item.twin is None or item.twin in stored]
-    texts = to_embed(summaries)
+    texts = to_embed(summaries, into.context)
     rows = [
         await _embedded(into.embedder, texts[start : start + EMBED_BATCH])
         for start in range(0, len(texts), EMBED_BATCH)
@@ -95,7 +108,7 @@ async def wholly(work: Coroutine[Any, Any, object]) -> None:
 async def embedded_source(into: Into, source: str, passages: Sequence[StoredPassage]) -> tuple[Vector, Summaries]:
     """Vectors of a source, shape (n, dim), and its summaries with theirs, embedded in batches."""
     into.pace.embedding(source)
-    summaries, texts = await asyncio.to_thread(texts_of, passages)
+    summaries, texts = await asyncio.to_thread(texts_of, passages, into.context)
     rows: list[Vector] = [np.empty((0, into.embedder.dim), dtype=np.float32)]
     for start in range(0, len(texts), EMBED_BATCH):
         done = passages[start : start + EMBED_BATCH]
@@ -106,10 +119,10 @@ async def embedded_source(into: Into, source: str, passages: Sequence[StoredPass
     return own, _with_vectors(into, summaries, [summary_vectors], by_id)
 
 
-def texts_of(passages: Sequence[StoredPassage]) -> tuple[list[Summary], list[str]]:
+def texts_of(passages: Sequence[StoredPassage], context: PassageContext) -> tuple[list[Summary], list[str]]:
     """The summaries of a source, and all its texts that are embedded: its passages first."""
     summaries = summaries_of(passages)
-    return summaries, [*(passage.text for passage in passages), *to_embed(summaries)]
+    return summaries, [*(passage.searched(context) for passage in passages), *to_embed(summaries, context)]
 
 
 def _with_vectors(
@@ -133,7 +146,7 @@ async def _batch(into: Into, texts: Sequence[str], done: Sequence[StoredPassage]
     vectors = await _embedded(into.embedder, texts)
     if journal is not None and journal.durable:
         await asyncio.to_thread(journal.keep, into.model, texts, vectors)
-    into.pace.advance(len(done), sum(tokens(item.text) for item in done), source)
+    into.pace.advance(len(done), sum(map(tokens, texts[: len(done)])), source)
     return vectors
 
 
@@ -153,7 +166,8 @@ async def _embedded(embedder: Embedder, texts: Sequence[str]) -> Vector:
         half = len(texts) // 2
         return np.concatenate([await _embedded(embedder, texts[:half]), await _embedded(embedder, texts[half:])])
     await embedder.embed_passages([_HARMLESS])
-    start = texts[0][:_START] + ("…" if len(texts[0]) > _START else "")
+    text = " ".join(texts[0].split())
+    start = text[:_START] + ("…" if len(text) > _START else "")
     message = failure.params.get("message")
     if message:
         raise TextUnembeddable.refused(model=embedder.model_id, start=start, message=message) from failure

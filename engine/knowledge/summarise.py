@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 
 from engine.model.language import language_of, tokens
-from engine.model.values import PassageId
+from engine.model.values import PassageContext, PassageId
 from engine.roles import StoredPassage, Summaries, Vector
 
 SECTION_TOKENS = 80
@@ -61,9 +61,9 @@ def summaries_of(passages: Sequence[StoredPassage]) -> list[Summary]:
     return found
 
 
-def to_embed(summaries: Sequence[Summary]) -> list[str]:
-    """Texts of the summaries that have no passage's vector to go by, in order."""
-    return [item.row.text for item in summaries if item.twin is None]
+def to_embed(summaries: Sequence[Summary], context: PassageContext) -> list[str]:
+    """Texts of the summaries that have no passage's vector to go by, in order, in a collection's form of context."""
+    return [item.row.searched(context) for item in summaries if item.twin is None]
 
 
 def with_vectors(

@@ -102,6 +102,7 @@ class CollectionRetriever:
             "dimension": str(info.dim),
             "query_prefix": info.query_prefix,
             "passage_prefix": info.passage_prefix,
+            "context": info.context,
         }
 
     async def search(self, query: str, limit: int) -> Retrieval:
@@ -178,17 +179,18 @@ class CollectionRetriever:
     ) -> Retrieval:
         """Passages that no store holds, such as web results, with their similarity to the query, best first.
 
-        Each is embedded with the collection's model, so that its similarity means what it means everywhere (SC-09);
-        vectors that are ``known`` by model and text are not made again, and new ones are added to them.
+        Each is embedded with the collection's model and form of context, so that its similarity means what it means
+        everywhere (SC-09); vectors that are ``known`` by model and text are not made again, and new ones are added.
         """
         known = {} if known is None else known
         vector = await self._embed(query)
         model = f"{self._embedder.model_id} {self._embedder.passage_prefix}"
-        fresh = list(dict.fromkeys(item.text for item in stored if (model, item.text) not in known))
+        texts = [item.searched(self._collection.context) for item in stored]
+        fresh = list(dict.fromkeys(text for text in texts if (model, text) not in known))
         if fresh:
             for text, row in zip(fresh, await self._embedder.embed_passages(fresh), strict=True):
                 known[model, text] = row
-        hits = [Hit(item, float(np.dot(vector, known[model, item.text]))) for item in stored]
+        hits = [Hit(item, float(np.dot(vector, known[model, text]))) for item, text in zip(stored, texts, strict=True)]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: -hit.cosine))
 
     async def these(self, query: str, ids: Sequence[PassageId]) -> Retrieval:

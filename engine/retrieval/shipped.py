@@ -12,36 +12,41 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.model.values import PassageContext, PassageId
 from engine.retrieval.similarity import ANCHOR_LANGUAGES, AnchorLanguage, Calibration
-from engine.roles import Embedder, Vector, slug
+from engine.roles import Embedder, StoredPassage, Vector, slug
 
 
-async def calibration_of(embedder: Embedder, folder: Path) -> Calibration:
-    """Return the anchors of a model: shipped vectors for the built-in one, else the cache, else embedded and cached.
+async def calibration_of(embedder: Embedder, folder: Path, context: PassageContext = "none") -> Calibration:
+    """Return the anchors of a model in a form of context: shipped vectors, else the cache, else embedded and cached.
 
     Embedding 200 anchors takes a built-in model about half a minute, hence the cache in ``folder/anchors``.
     """
-    texts = [text for language in ANCHOR_LANGUAGES for text in anchor_texts(language)]
-    cache = folder / anchor_file(embedder)
+    texts = [text for language in ANCHOR_LANGUAGES for text in anchor_texts(language, context)]
+    cache = folder / anchor_file(embedder, context)
     vectors = await asyncio.to_thread(_read_cache, cache, len(texts), embedder.dim)
     if vectors is None:
         vectors, missing = await embedded_with_shipped(embedder, texts)
         if missing:
             await asyncio.to_thread(write_anchors, cache, vectors)
-    split = len(anchor_texts("en"))
-    versions = {language: version_of(anchor_texts(language)) for language in ANCHOR_LANGUAGES}
+    split = len(anchor_texts("en", context))
+    versions = {language: version_of(anchor_texts(language, context)) for language in ANCHOR_LANGUAGES}
     return Calibration({"en": vectors[:split], "zh": vectors[split:]}, versions)
 
 
-def anchor_texts(language: AnchorLanguage) -> tuple[str, ...]:
-    """Return the shipped anchors of a language, one a line."""
+def anchor_texts(language: AnchorLanguage, context: PassageContext = "none") -> tuple[str, ...]:
+    """Return the shipped anchors of a language in a form of context: one a line, its heading path before a tab."""
     text = (files("engine.samples") / f"anchors.{language}.txt").read_text(encoding="utf-8")
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
+    rows = (line.partition("\t") for line in text.splitlines() if line.strip())
+    return tuple(
+        StoredPassage(PassageId(""), "", anchor.strip(), section=heading).searched(context)
+        for heading, _, anchor in rows
+    )
 
 
-def anchor_file(embedder: Embedder) -> Path:
-    """Return where the anchors of a model are cached, within the folder of the data."""
-    versions = "".join(version_of(anchor_texts(language)) for language in ANCHOR_LANGUAGES)
+def anchor_file(embedder: Embedder, context: PassageContext = "none") -> Path:
+    """Return where the anchors of a model in a form of context are cached, within the folder of the data."""
+    versions = "".join(version_of(anchor_texts(language, context)) for language in ANCHOR_LANGUAGES)
     return Path("anchors", f"{slug(embedder)}-{versions}.npz")
 
 

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from engine.model.values import SOURCE_KINDS, Account, Fault, PassageId, SourceKind, heading_of, kind_named
+from engine.model.values import (
+    NEW_CONTEXT,
+    SOURCE_KINDS,
+    Account,
+    Fault,
+    PassageContext,
+    PassageId,
+    SourceKind,
+    heading_of,
+    kind_named,
+)
 from engine.roles.trace import Vector
 
 
@@ -53,6 +63,8 @@ class CollectionInfo:
     passage_prefix: str
     created_at: str
     """ISO 8601, UTC."""
+    context: PassageContext = "none"
+    """In what form its passages are embedded and searched by words; see :meth:`StoredPassage.searched`."""
     metric: str = "COSINE"
     passages: int = 0
     sources: int = 0
@@ -89,7 +101,9 @@ class CollectionInfo:
         return replace(self, kinds=tuple(kind for kind in SOURCE_KINDS if kind in (*self.kinds, *more)))
 
     @classmethod
-    def new(cls, name: str, embedder: Embedder, description: str = "") -> CollectionInfo:
+    def new(
+        cls, name: str, embedder: Embedder, description: str = "", context: PassageContext = NEW_CONTEXT
+    ) -> CollectionInfo:
         """Describe an empty collection that is made now, for vectors of an embedder that knows its width."""
         created_at = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(
@@ -99,6 +113,7 @@ class CollectionInfo:
             query_prefix=embedder.query_prefix,
             passage_prefix=embedder.passage_prefix,
             created_at=created_at,
+            context=context,
             description=description,
         )
 
@@ -120,6 +135,15 @@ class StoredPassage:
     def heading(self) -> str:
         """Title and section as one path; empty where it has neither."""
         return heading_of(self.title, self.section)
+
+    def searched(self, context: PassageContext) -> str:
+        """Return what is embedded and searched by words (BE-04): its text, below its heading path in the form for it.
+
+        >>> passage = StoredPassage(PassageId("server.md#2"), "server.md", "Default: 5173", section="server.port")
+        >>> passage.searched("path")
+        'server.port\\nDefault: 5173'
+        """
+        return f"{self.heading}\n{self.text}" if context == "path" and self.heading else self.text
 
     @property
     def context(self) -> str:

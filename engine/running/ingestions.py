@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from engine.errors import EngineClosed, JobError, UnknownCollection, UnknownJob, WorkbenchError
 from engine.knowledge import preview as previews
@@ -17,7 +18,7 @@ from engine.library.values import DEFAULT_CHUNKS, IN_COLLECTIONS, ChunkOptions, 
 from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread
-from engine.model.values import Fault
+from engine.model.values import NEW_CONTEXT, Fault, PassageContext
 from engine.people import WORKBENCH, acting_as, current_user
 from engine.people.authorization import RESULT, authorized, internal, needs, require_role
 from engine.roles import SourceInfo
@@ -74,6 +75,7 @@ class Ingestions:
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         *,
         embedding_model: str = "",
+        context: PassageContext | None = None,
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
         looking: previews.Looking | None = None,
     ) -> Preview:
@@ -87,12 +89,13 @@ class Ingestions:
         knowledge = self._resources.knowledge
         settings = self._resources.settings
         embedder = self._loop.call(knowledge.embedder_into(collection, embedding_model))
-        known = {info.name for info in self._loop.call(knowledge.collections())}
+        known = {info.name: info.context for info in self._loop.call(knowledge.collections())}
         present: list[SourceInfo] = self._loop.call(knowledge.sources(collection)) if collection in known else []
         return previews.preview(
             items,
             present,
             chunks,
+            context=known.get(collection, context or NEW_CONTEXT),
             limit_mb=settings.max_upload_mb,
             tokens_per_s=rate_of(settings.data_dir, embedder.model_id),
             usual_tokens_per_s=usual_rate(embedder.model_id),
@@ -110,6 +113,7 @@ class Ingestions:
         embedding_model: str = "",
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        context: PassageContext | None = None,
         description: str = "",
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
         graph: str = "",
@@ -117,11 +121,12 @@ class Ingestions:
     ) -> str:
         """Begin an ingestion and return its id as soon as its uploads are on the disk.
 
-        An empty ``embedding_model`` is that of the collection, or of the settings for a new one; prefixes and
-        ``description`` are for a new collection. ``failed``: what :func:`~engine.knowledge.items.items_of` could not
-        read, to be reported with the rest. An unfinished job for the very same files on this machine gives way to the
-        new one, which takes over what it has embedded. With ``graph``, ``builtin`` or a chat model, a second job then
-        reads it all into the knowledge graph; its id is the first one's ``follow_up``. Raises
+        An empty ``embedding_model`` is that of the collection, or of the settings for a new one; prefixes,
+        ``context`` and ``description`` are for a new collection. ``failed``: what
+        :func:`~engine.knowledge.items.items_of` could not read, to be reported with the rest. An unfinished job for the
+        very same files on this machine gives way to the new one, which takes over what it has embedded. With ``graph``,
+        ``builtin`` or a chat model, a second job then reads it all into the knowledge graph; its id is the first one's
+        ``follow_up``. Raises
         ``StoreError.embedding_mismatch``, ``InvalidConfig``, ``StoreError.foreign_collection``,
         ``StoreError.invalid_collection_name``, ``JobError.disk_full``, and without ``replace_graph``
         ``JobError.graph_replaced`` where another extractor has read the graph.
@@ -131,7 +136,7 @@ class Ingestions:
         if graph:
             self.check_graph(collection, graph, replace=replace_graph)
         knowledge = self._resources.knowledge
-        self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix))
+        self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix, context))
         return self.begin(
             Manifest(
                 id="",
@@ -145,6 +150,7 @@ class Ingestions:
                 embedding_model=embedding_model,
                 query_prefix=query_prefix,
                 passage_prefix=passage_prefix,
+                context=context,
                 description=description,
                 graph=graph,
             )
@@ -175,17 +181,26 @@ class Ingestions:
         return self.begin(Manifest("", "graph", collection, "", "", graph=extractor))
 
     @needs("admin", log=N_("Collection embedded again"), on=("collection", "new_name", "model"))
-    def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
-        """Begin to embed a collection's passages with another model into a new collection; returns the job's id.
+    def start_reembed(
+        self,
+        collection: str,
+        new_name: str,
+        model: str,
+        *,
+        switch: bool = False,
+        context: PassageContext | None = None,
+    ) -> str:
+        """Begin to embed a collection's passages again into a new collection; returns the job's id.
 
-        With ``switch`` the new collection takes the name of the old one at the end. Raises ``UnknownCollection``,
+        With another model, another form of context, or both; without a ``context`` the form stays. With ``switch`` the
+        new collection takes the name of the old one at the end. Raises ``UnknownCollection``,
         ``StoreError.invalid_collection_name``.
         """
         info = self._loop.call(self._resources.knowledge.describe(collection))
         check_new_name(new_name)
         self._limit_alike(info.name, new_name)
-        wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, origin=collection, switch=switch)
-        return self.begin(wanted)
+        wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, context=context, origin=collection)
+        return self.begin(replace(wanted, switch=switch))
 
     @needs("editor", log=N_("Search by words added"), on=("collection",))
     def start_add_full_text(self, collection: str) -> str:

@@ -13,7 +13,7 @@ from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.loop_thread import LoopThread
-from engine.model.values import Fault, Memory, SourceKind
+from engine.model.values import Fault, Memory, PassageContext, SourceKind
 from engine.people import current_user
 from engine.people.authorization import internal, needs, require_role
 from engine.people.limits import CollectionLimits
@@ -110,15 +110,24 @@ class KnowledgeOperations:
         *,
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         embedding_model: str = "",
+        context: PassageContext | None = None,
     ) -> IngestReport:
         """Put files into a collection, making it where missing; bad files are named and the others go in.
 
         Prefixes are for a new collection with a model of Ollama; None takes those known for the model. An empty
-        ``embedding_model`` is that of the collection, or of the settings for a new one. Raises ``InvalidConfig`` where
+        ``embedding_model`` is that of the collection, or of the settings for a new one; ``context`` is the form of
+        context of a new one. Raises ``InvalidConfig`` where
         others are fixed already. :attr:`ingestions` does the same as a job that can be stopped and resumed.
         """
         return self.start_ingest(
-            items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
+            items,
+            collection,
+            progress,
+            query_prefix,
+            passage_prefix,
+            chunks=chunks,
+            embedding_model=embedding_model,
+            context=context,
         ).result()
 
     @needs("editor", log=N_("Files put in"), on=("collection",))
@@ -132,13 +141,21 @@ class KnowledgeOperations:
         *,
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         embedding_model: str = "",
+        context: PassageContext | None = None,
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
         if any(item.data is None for item in items):
             require_role(current_user(), "admin")  # a path is one of this machine's own disk
         knowledge = self.resources.knowledge
         work = knowledge.ingest(
-            items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
+            items,
+            collection,
+            progress,
+            query_prefix,
+            passage_prefix,
+            chunks=chunks,
+            embedding_model=embedding_model,
+            context=context,
         )
         return self._loop.submit(work)
 

@@ -17,7 +17,7 @@ from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, Passage
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, SearchMethod
 from engine.model.loop_thread import LoopThread, on_loop
-from engine.model.values import SAMPLE_COLLECTION, Passage
+from engine.model.values import NEW_CONTEXT, SAMPLE_COLLECTION, Passage, PassageContext
 from engine.people import WORKBENCH, acting_as, current_user
 from engine.people.authorization import authorized, needs
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
@@ -67,6 +67,8 @@ class Library:
         description: str = "",
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
+        *,
+        context: PassageContext = NEW_CONTEXT,
     ) -> CollectionInfo:
         """Make an empty collection; an empty model is the setting's, prefixes of None are those known for it.
 
@@ -76,10 +78,10 @@ class Library:
         """
         _check_description(description)
         await self._check_free(name)
-        embedder = await self._knowledge.embedder_into(name, embedding_model, query_prefix, passage_prefix)
+        embedder = await self._knowledge.embedder_into(name, embedding_model, query_prefix, passage_prefix, context)
         await embedder.embed_passages(())
         store = await self._knowledge.own_store()
-        await store.create(CollectionInfo.new(name, embedder, description.strip()))
+        await store.create(CollectionInfo.new(name, embedder, description.strip(), context))
         return await store.describe(name)
 
     @on_loop

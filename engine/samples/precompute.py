@@ -1,4 +1,4 @@
-"""Rebuild the shipped vectors and store: ``python -m engine.samples.precompute`` (about a minute on two cores).
+"""Rebuild the shipped vectors and store: ``python -m engine.samples.precompute``; only texts that changed are embedded.
 
 One file for the built-in model, in half precision: samples with their summaries, communities of their graph and
 anchors together, keyed by the hash of their text, so that a text which changed is embedded on the user's machine until
@@ -19,7 +19,7 @@ import numpy as np
 from engine.builtin.embedder import builtin_embedder
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.sample_graph import sample_graph
-from engine.knowledge.samples import content_hashes, sample_sources
+from engine.knowledge.samples import SAMPLES_CONTEXT, content_hashes, sample_sources
 from engine.knowledge.stored_samples import (
     ARCHIVE,
     GRAPHS,
@@ -33,9 +33,9 @@ from engine.knowledge.stored_samples import (
     stored,
 )
 from engine.knowledge.summarise import summaries_of, to_embed
-from engine.model.values import SAMPLE_COLLECTION
+from engine.model.values import CONTEXTS, SAMPLE_COLLECTION
 from engine.retrieval.graph_looks import embedded_text
-from engine.retrieval.shipped import anchor_texts, text_key
+from engine.retrieval.shipped import anchor_texts, embedded_with_shipped, text_key
 from engine.retrieval.similarity import ANCHOR_LANGUAGES
 from engine.roles import Embedder, slug
 from engine.settings import Settings
@@ -45,14 +45,14 @@ FOLDER = SAMPLES / "vectors"
 
 
 def precompute(embedder: Embedder, folder: Path = FOLDER) -> Path:
-    """Embed every sample passage, summary and anchor, and write the model's file; returns its path."""
-    texts = [passage.text for source in sample_sources() for passage in source.passages]
-    texts += [text for source in sample_sources() for text in to_embed(summaries_of(source.passages))]
+    """Write the vectors of every sample passage, summary and anchor into the model's file; returns its path."""
+    texts = [passage.searched(SAMPLES_CONTEXT) for source in sample_sources() for passage in source.passages]
+    texts += [text for source in sample_sources() for text in to_embed(summaries_of(source.passages), SAMPLES_CONTEXT)]
     texts += [embedded_text(community) for community in sample_graph().communities]
-    texts += [text for language in ANCHOR_LANGUAGES for text in anchor_texts(language)]
+    texts += [text for context in CONTEXTS for language in ANCHOR_LANGUAGES for text in anchor_texts(language, context)]
     by_key = {text_key(text): text for text in texts}
     keys = sorted(by_key)
-    vectors = asyncio.run(embedder.embed_passages([by_key[key] for key in keys]))
+    vectors, _ = asyncio.run(embedded_with_shipped(embedder, [by_key[key] for key in keys]))
     folder.mkdir(exist_ok=True)
     path = folder / f"{slug(embedder)}.npz"
     np.savez_compressed(path, keys=np.array([key.encode("ascii") for key in keys]), vectors=vectors.astype(np.float16))

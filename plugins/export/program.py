@@ -65,7 +65,7 @@ class Program:
             if self._calibration is None:
                 # A served model learns its dimension from its first reply.
                 await knowledge.embedder.embed_passages(())
-                self._calibration = await calibration_of(knowledge.embedder, self._folder)
+                self._calibration = await calibration_of(knowledge.embedder, self._folder, knowledge.info.context)
         store = cast(PassageReader, knowledge.store)
         retriever = CollectionRetriever.checked(
             store, knowledge.embedder, knowledge.info, self._calibration, config.search

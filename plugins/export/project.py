@@ -164,7 +164,7 @@ def _project(modules: Modules, given: RunResources, saved: Mapping[str, Any]) ->
 
 def _anchors(given: RunResources) -> dict[str, bytes]:
     """The anchors of similarity, and their vectors: those that come with the product, or those of this machine."""
-    _, embedder, _, calibration = given.retriever.parts
+    _, embedder, info, calibration = given.retriever.parts
     samples = ROOT / "engine" / "samples"
     shipped = samples / "vectors" / f"{slug(embedder)}.npz"
     found = {f"engine/samples/{item.name}": item.read_bytes() for item in samples.glob("anchors.*.txt")}
@@ -172,7 +172,7 @@ def _anchors(given: RunResources) -> dict[str, bytes]:
         return found | {f"engine/samples/vectors/{shipped.name}": shipped.read_bytes()}
     file = io.BytesIO()
     np.savez_compressed(file, vectors=np.concatenate([calibration.vectors["en"], calibration.vectors["zh"]]))
-    return found | {anchor_file(embedder).as_posix(): file.getvalue()}
+    return found | {anchor_file(embedder, info.context).as_posix(): file.getvalue()}
 
 
 def langgraph_json(name: str) -> str:

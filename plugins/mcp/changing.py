@@ -9,6 +9,7 @@ from pydantic import Field
 
 from engine.api.knowledge_routes import AT_ONCE
 from engine.knowledge.items import IngestItem
+from engine.model.values import PassageContext
 from engine.people import current_user
 from plugins.mcp.configs import config_for
 from plugins.mcp.declared import CollectionNamed, RunNamed, SettingsGiven, Tools, tool
@@ -65,13 +66,16 @@ class Changing(Tools):
         name: Annotated[str, Field(description="of the source, e.g. notes.md; one of that name is replaced")],
         text: Annotated[str, Field(min_length=1)],
         collection: CollectionNamed,
+        context: Annotated[
+            PassageContext | None, Field(description="of a new collection: what is embedded in front of its passages")
+        ] = None,
     ) -> Done:
         """Cut a text into passages and put them into a collection, which is made where it is missing."""
         engine = self._bench.engine
         item = IngestItem(name, data=text.encode("utf-8", "replace"))
         if len(item.data or b"") > AT_ONCE:
-            return Done(done="begun", id=engine.ingestions.start([item], collection))
-        report = engine.ingest([item], collection)
+            return Done(done="begun", id=engine.ingestions.start([item], collection, context=context))
+        report = engine.ingest([item], collection, context=context)
         if report.failed:
             raise ToolError(self._bench.telling.fault(report.failed[0][1], "en"))
         if report.skipped_duplicates:

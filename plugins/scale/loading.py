@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.errors import UnknownCollection
 from engine.knowledge.milvus_reader import cosine
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.source_writing import make_collection, wholly
+from engine.model.values import PassageContext
 from engine.roles import Embedder
 from plugins.scale.bulk import ImportFolder
 from plugins.scale.errors import VECTORS_UNLIKE
@@ -56,8 +58,9 @@ async def load_vectors(
     loading = _Loading(store, collection, folder, progress)
     for number, source in enumerate(sources_of(files, embedder.dim, now)):
         if not number:
-            await _check_alike(embedder, source, collection)
-            await make_collection(store, collection, embedder, "")
+            context = await _context(store, collection)
+            await _check_alike(embedder, source, collection, context)
+            await make_collection(store, collection, embedder, "", context)
             present = {info.source: info for info in await store.sources(collection)}
         there = present.get(source.name)
         whole = there is not None and there.content_hash == source.content_hash
@@ -67,9 +70,17 @@ async def load_vectors(
     return loading.report
 
 
-async def _check_alike(embedder: Embedder, source: EmbeddedSource, collection: str) -> None:
+async def _context(store: MilvusStore, collection: str) -> PassageContext:
+    """Return the form of context of a collection; a new one gets none, for the vectors are those of bare texts."""
+    try:
+        return (await store.describe(collection)).context
+    except UnknownCollection:
+        return "none"
+
+
+async def _check_alike(embedder: Embedder, source: EmbeddedSource, collection: str, context: PassageContext) -> None:
     few = source.passages[:_COMPARED]
-    again = await embedder.embed_passages([item.text for item in few])
+    again = await embedder.embed_passages([item.searched(context) for item in few])
     found = float(np.mean([cosine(row, known) for row, known in zip(again, source.vectors, strict=False)]))
     if found < _ALIKE:
         raise VECTORS_UNLIKE(collection=collection, model=embedder.model_id, cosine=round(found, 2))

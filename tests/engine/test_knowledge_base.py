@@ -132,9 +132,9 @@ def test_prefixes_of_a_new_collection_are_those_asked_for(engine: Engine, ollama
     engine.ingest([NOTE], "asked", None, "frage: ", "text: ")
     info = engine.describe("asked")
     assert (info.query_prefix, info.passage_prefix) == ("frage: ", "text: ")
-    assert any(text.startswith("text: A truth table") for text in embedded(ollama))
+    assert any(text.startswith("text: ") and "\nA truth table" in text for text in embedded(ollama))
     engine.ingest([IngestItem("more.md", data=b"More words.")], "asked", None, "frage: ", "text: ")
-    assert "text: More words." in embedded(ollama)
+    assert "text: more\nMore words." in embedded(ollama)
     engine.run("How many rows?", RunConfig(collection="asked", max_rewrites=0))
     assert "frage: How many rows?" in embedded(ollama)
 

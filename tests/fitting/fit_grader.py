@@ -29,6 +29,7 @@ from sklearn.model_selection import GroupKFold
 from engine.builtin.evidence import FEATURES, Question, read_question, weigh
 from engine.builtin.grader import ModelName, load_coefficients
 from engine.model.language import sentences
+from engine.retrieval.shipped import anchor_texts
 
 Kind = Literal["right", "top", "article", "cut", "part_right", "part_wrong", "reworded", "same_words"]
 """Where a pair comes from: the right paragraph; others of the five nearest; others of the article; the right one
@@ -102,8 +103,7 @@ class Similarities:
     """Similarity as SC-09 has it: cosines above the question's floor among the anchors of its language."""
 
     def __init__(self, vectors: Vectors, language: str) -> None:
-        lines = (ROOT / "engine" / "samples" / f"anchors.{language}.txt").read_text(encoding="utf-8").splitlines()
-        self._anchors = np.stack([vectors.passage(line) for line in lines if line.strip()])
+        self._anchors = np.stack([vectors.passage(text) for text in anchor_texts("zh" if language == "zh" else "en")])
 
     def floor(self, query: NDArray[np.float32]) -> float:
         return float(np.percentile(self._anchors @ query, FLOOR_PERCENTILE))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from engine.errors import (
+    InvalidConfig,
     ModelError,
     ModelGarbled,
     ModelInterrupted,
@@ -26,7 +27,7 @@ from engine.knowledge.journal import Journal
 from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.preview import preview
-from engine.model.values import Account, SourceNote
+from engine.model.values import CONTEXTS, NEW_CONTEXT, Account, PassageContext, SourceNote
 from engine.roles import NO_ACCOUNTS, NO_SUMMARIES, StoredPassage, Summaries, Vector
 from tests.support.errors import raises
 
@@ -59,6 +60,22 @@ class LengthEmbedder:
         rows[:, 0] = [len(text) for text in texts]
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return rows
+
+
+class ReadingEmbedder(LengthEmbedder):
+    """Notes the passages and summaries that it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    async def embed_query(self, text: str) -> Vector:
+        row: Vector = (await super().embed_passages([text]))[0]
+        return row
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        self.texts += texts
+        return await super().embed_passages(texts)
 
 
 @pytest.fixture
@@ -223,9 +240,12 @@ class FailingEmbedder(LengthEmbedder):
             ModelRefused(model="test:length", status=500, message="unsupported value: NaN"),
             "says: unsupported value: NaN.",
         ),
-        (ModelInterrupted.mid_reply(model="test:length"), "no usable vector for the text that begins with 'text 20'."),
-        (ModelGarbled(model="test:length"), "no usable vector for the text that begins with 'text 20'."),
-        (None, "no usable vector for the text that begins with 'text 20'."),
+        (
+            ModelInterrupted.mid_reply(model="test:length"),
+            "no usable vector for the text that begins with 'T > S20 text 20'.",
+        ),
+        (ModelGarbled(model="test:length"), "no usable vector for the text that begins with 'T > S20 text 20'."),
+        (None, "no usable vector for the text that begins with 'T > S20 text 20'."),
     ],
     ids=["refused", "interrupted", "garbled", "NaN"],
 )
@@ -239,7 +259,7 @@ def test_a_text_that_the_model_cannot_embed_costs_its_own_source_alone(
     report = run(ingest(store, embedder, "notes", items, journal=journal))
     assert (report.added, report.passages) == (("a.md", "c.md"), 81)
     assert [(name, fault.code) for name, fault in report.failed] == [("b.md", "WB425")]
-    assert reason.replace("'text 20'", "'text 20 odd'") in report.failed[0][1].fact
+    assert reason.replace("text 20'", "text 20 odd'") in report.failed[0][1].fact
     assert embedder.batches.count(1) > 1, "halved down to one text"
     asked = len(embedder.batches)
     assert run(ingest(store, embedder, "notes", items, journal=journal)).failed == report.failed
@@ -467,3 +487,44 @@ def test_files_named_directly_are_items_and_missing_ones_are_reported(tmp_path: 
     assert [item.name for item in items] == ["photo.png"]
     assert items[0].read() == b"x"
     assert [(name, error.code) for name, error in failed] == [(str(tmp_path / "gone.md"), SourceError.missing.code)]
+
+
+@pytest.mark.parametrize(
+    ("context", "embedded"),
+    [
+        ("none", ["text 0", "text 1", "T: S0; S1. text 0 text 1"]),
+        ("path", ["T > S0\ntext 0", "T > S1\ntext 1", "T\nT: S0; S1. text 0 text 1"]),
+    ],
+)
+def test_what_is_embedded_and_searched_by_words_follows_the_form_of_the_collection(
+    store: MilvusStore, run: Run, context: PassageContext, embedded: list[str]
+) -> None:
+    """BE-04: the form is kept with the collection; its texts, ids and fingerprint are those of any other."""
+    embedder = ReadingEmbedder()
+    run(ingest(store, embedder, "notes", [IngestItem("a.md", data=sections(2))], context=context))
+    assert embedder.texts == embedded
+    found = run(store.passages("notes", "a.md"))
+    assert [(item.title, item.section, item.text) for item in found] == [("T", "S0", "text 0"), ("T", "S1", "text 1")]
+    by_heading = run(store.search_text("notes", "S1", run(embedder.embed_query("S1")), 5))
+    assert [hit.passage.id for hit in by_heading] == ([] if context == "none" else ["a.md#2"])
+    run(ingest(store, embedder, "notes", [IngestItem("b.md", data=sections(1, "more"))]))
+    assert embedder.texts[-1] == ("more 0" if context == "none" else "T > S0\nmore 0")
+    run(ingest(store, LengthEmbedder(), "plain", [IngestItem("a.md", data=sections(2))], context="none"))
+    run(store.delete_source("notes", "b.md"))
+    info, other = run(store.describe("notes")), run(store.describe("plain"))
+    assert (info.context, info.fingerprint) == (context, other.fingerprint)
+
+
+def test_a_collection_keeps_its_form_of_context_and_another_is_refused(store: MilvusStore, run: Run) -> None:
+    run(ingest(store, LengthEmbedder(), "notes", [IngestItem("a.md", data=sections(1))], context="none"))
+    with raises(InvalidConfig.other_context) as caught:
+        run(ingest(store, LengthEmbedder(), "notes", [IngestItem("b.md", data=sections(2))], context="path"))
+    assert caught.value.params["field"] == "context"
+    run(ingest(store, LengthEmbedder(), "new", [IngestItem("a.md", data=sections(1))]))
+    assert run(store.describe("new")).context == NEW_CONTEXT
+
+
+def test_the_time_of_an_ingestion_counts_the_headings_that_are_embedded() -> None:
+    items = [IngestItem("a.md", data=sections(40))]
+    bare, with_paths = (preview(items, (), context=form, tokens_per_s=1.0).seconds for form in CONTEXTS)
+    assert bare is not None and with_paths is not None and with_paths > bare

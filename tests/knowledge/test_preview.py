@@ -74,7 +74,7 @@ def test_each_readable_file_is_shown_with_its_passages_and_what_would_become_of_
         IngestItem("bad.md", data=b"\x89PNG\r\n"),
     ]
     gone = ("gone.md", Fault("WB301", "There is no file.", "Correct the path."))
-    found = preview(items, present, failed=[gone], tokens_per_s=10.0)
+    found = preview(items, present, context="none", failed=[gone], tokens_per_s=10.0)
     assert [(item.name, item.same_as, item.replaces) for item in found.sources] == [
         ("new.md", "", False),
         ("twin.txt", "", False),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import StoreError, TextTooLong, UnknownCollection
+from engine.errors import InvalidConfig, StoreError, TextTooLong, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.progress import Progress
 from engine.knowledge.reembed import reembed
@@ -97,6 +97,28 @@ def case(tmp_path: Path) -> Iterator[Case]:
             runner.run(store.insert("docs", rows, axes(count), NO_SUMMARIES, accounts))
         yield case
         runner.run(store.close())
+
+
+def test_a_collection_from_before_moves_to_another_form_of_context_with_the_same_model(case: Case) -> None:
+    """BE-04: its passages stay as they are, the headings go into what is embedded and searched by words."""
+    embedder = CountingEmbedder()
+    knowledge = OneStore(case.store, embedder)
+    case.run(reembed(knowledge, "docs", "first", "model:b"))
+    assert case.run(case.store.describe("first")).context == "none"
+    before = list(embedder.texts)
+    case.run(reembed(knowledge, "first", "copy", "model:b", switch=True, context="path"))
+    after = embedder.texts[len(before) :]
+    assert "a.md text 0" in before and "T > S 0\na.md text 0" in after
+    info = case.run(case.store.describe("first"))
+    assert (info.context, info.embedding_model) == ("path", "model:b")
+    assert case.run(case.store.describe("first_before")).context == "none"
+    assert case.run(case.store.search_text("first", "S 1", case.run(embedder.embed_query("S")), 5))
+    assert [item for item, _ in _everything(case, "first")] == [item for item, _ in _everything(case, "docs")]
+    embedder.texts.clear()
+    done = case.run(reembed(knowledge, "first", "copy", "model:b", switch=True, context="path"))
+    assert (done.passages, embedder.texts) == (0, [])
+    with raises(InvalidConfig.other_context):
+        case.run(reembed(knowledge, "docs", "first", "model:b", context="none"))
 
 
 def _everything(case: Case, collection: str) -> list[tuple[StoredPassage, list[float]]]:

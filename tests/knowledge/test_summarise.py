@@ -86,7 +86,7 @@ def test_only_what_is_longer_than_a_passage_needs_a_vector_of_its_own() -> None:
     long = " ".join(f"Sentence {n} tells of insulin and glucose and of the pancreas." for n in range(60))
     found = summarised(f"# T\n\n## Short\nwords\n\n## Long\n{long}".encode())
     assert [item.twin for item in found] == [None, "a.md#1", None]
-    assert to_embed(found) == [found[0].row.text, found[2].row.text]
+    assert to_embed(found, "none") == [found[0].row.text, found[2].row.text]
     embedded = np.array([[1, 0], [0, 1]], dtype=np.float32)
     twin = np.array([0.6, 0.8], dtype=np.float32)
     made = with_vectors(found, embedded, {PassageId("a.md#1"): twin}, dim=2)

@@ -42,8 +42,9 @@ class Shelf:
 
     async def retriever(self, name: str, sources: dict[str, bytes]) -> CollectionRetriever:
         await ingest(self.store, self.embedder, name, [IngestItem(key, data=data) for key, data in sources.items()])
-        calibration = await calibration_of(self.embedder, self.folder)
-        return CollectionRetriever.checked(self.store, self.embedder, await self.store.describe(name), calibration)
+        info = await self.store.describe(name)
+        calibration = await calibration_of(self.embedder, self.folder, info.context)
+        return CollectionRetriever.checked(self.store, self.embedder, info, calibration)
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +127,17 @@ def web(name: str, text: str) -> StoredPassage:
 
 
 def test_texts_that_no_store_holds_are_measured_like_passages(everything: CollectionRetriever, run: Run) -> None:
-    """SC-09, DL-07: a similarity means the same for results of the web."""
+    """SC-09, DL-07: a similarity means the same for results of the web, in the collection's form of context (BE-04)."""
     query = "A graph has edges and vertices."
-    found = run(everything.measured(query, [web("far", "Soup with noodles"), web("near", query)]))
-    assert [item.id for item in found.passages] == ["near", "far"]
-    assert found.passages[0].similarity == pytest.approx(1.0, abs=1e-3)
     (stored,) = run(everything.search(query, 1)).passages
-    assert stored.similarity == pytest.approx(found.passages[0].similarity, abs=1e-3)
+    near = StoredPassage(PassageId("near"), "https://example.org/near", stored.text, stored.section, stored.title)
+    found = run(everything.measured(query, [web("far", "Soup with noodles"), near]))
+    assert [item.id for item in found.passages] == ["near", "far"]
+    assert stored.heading and stored.similarity == pytest.approx(found.passages[0].similarity, abs=1e-3)
+    (same,) = run(everything.measured(f"{near.heading}\n{near.text}", [near])).passages
+    assert same.similarity == pytest.approx(1.0, abs=1e-3)
     assert found.floor == run(everything.search(query, 1)).floor
-    assert (found.passages[0].source, found.passages[0].title) == ("https://example.org/near", "near")
+    assert (found.passages[0].source, found.passages[0].title) == (near.source, near.title)
 
 
 class Counting(HashingEmbedder):

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.model.values import CONTEXTS
 from engine.retrieval.shipped import anchor_texts, calibration_of, version_of
-from engine.retrieval.similarity import floor_of, similarity
+from engine.retrieval.similarity import Floor, floor_of, similarity
 from engine.roles import Vector, slug
 
 cosines = st.floats(-1.0, 1.0, allow_nan=False)
@@ -116,6 +117,28 @@ def test_anchors_are_embedded_once_for_a_model_and_a_damaged_cache_is_made_again
     (cache,) = (tmp_path / "anchors").iterdir()
     cache.write_bytes(cache.read_bytes()[:100])
     assert asyncio.run(load()) == first
+
+
+def test_each_form_of_context_has_anchors_of_its_own(tmp_path: Path) -> None:
+    """SC-09: anchors take the collection's form, and their names in a record say which they were."""
+
+    async def floors() -> dict[str, tuple[Floor, int]]:
+        embedder = CountingEmbedder()
+        query = await embedder.embed_query("anything")
+        found = {}
+        for context in CONTEXTS:
+            before = embedder.embedded
+            calibration = await calibration_of(embedder, tmp_path, context)
+            found[context] = (calibration.floor(query, "en"), embedder.embedded - before)
+        return found
+
+    first, again = asyncio.run(floors()), asyncio.run(floors())
+    assert {form: floor for form, (floor, _) in first.items()} == {form: floor for form, (floor, _) in again.items()}
+    assert ([spent for _, spent in first.values()], [spent for _, spent in again.values()]) == ([200, 200], [0, 0])
+    assert first["none"][0].anchors == "en-100@ba73" != first["path"][0].anchors
+    for bare, headed in zip(anchor_texts("zh"), anchor_texts("zh", "path"), strict=True):
+        heading, _, text = headed.partition("\n")
+        assert text == bare and " > " in heading and len(heading) <= 60
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_cache(tmp_path: Path) -> None:

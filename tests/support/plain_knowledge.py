@@ -13,7 +13,7 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
 from engine.knowledge.milvus_store import MilvusStore
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.model.values import Fault
+from engine.model.values import Fault, PassageContext
 from engine.roles import CollectionInfo, Embedder, SourceInfo, Vector
 from engine.settings import Settings
 
@@ -69,6 +69,7 @@ class PlainKnowledge:
         *,
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         embedding_model: str = "",
+        context: PassageContext | None = None,
         description: str = "",
         journal: Journal | None = None,
         failed: Iterable[tuple[str, Fault]] = (),
@@ -83,6 +84,7 @@ class PlainKnowledge:
             journal=journal,
             failed=failed,
             description=description,
+            context=context,
         )
 
     async def close(self) -> None:

@@ -37,6 +37,13 @@ Quantity = Literal[
 ]
 Sufficiency = Literal["yes", "part", "no"]
 """Whether passages answer a question together."""
+PassageContext = Literal["none", "path"]
+"""What is embedded, and searched by words, in front of a passage: nothing, or its heading path."""
+
+CONTEXTS: tuple[PassageContext, ...] = ("none", "path")
+NEW_CONTEXT: PassageContext = "path"
+"""That of new collections where none is asked for."""
+
 SourceKind = Literal["vector", "graph", "temporal"]
 """Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
 SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")
