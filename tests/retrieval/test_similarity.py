@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.values import CONTEXTS
+from engine.model.values import CONTEXTS, PassageContext
 from engine.retrieval.shipped import anchor_texts, calibration_of, version_of
 from engine.retrieval.similarity import Floor, floor_of, similarity
 from engine.roles import Vector, slug
@@ -122,7 +122,7 @@ def test_anchors_are_embedded_once_for_a_model_and_a_damaged_cache_is_made_again
 def test_each_form_of_context_has_anchors_of_its_own(tmp_path: Path) -> None:
     """SC-09: anchors take the collection's form, and their names in a record say which they were."""
 
-    async def floors() -> dict[str, tuple[Floor, int]]:
+    async def floors() -> dict[PassageContext, tuple[Floor, int]]:
         embedder = CountingEmbedder()
         query = await embedder.embed_query("anything")
         found = {}
