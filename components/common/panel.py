@@ -405,9 +405,11 @@ def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerat
     names = [name for name in settings_of(workflow) if name in SETTINGS and name not in _PLACED]
     widgets = ("choice", "slider", "box", "switch")
     names.sort(key=lambda name: widgets.index(SETTINGS[name].widget))
-    values = {name: control(words, name, SETTINGS[name], below, usual=default_of(workflow, name)) for name in names}
-    if values.get("refine"):
-        values["sentence_threshold"] = _slider(words, "sentence_threshold", workflow, below)
+    values: dict[str, Any] = {}
+    for name in names:
+        values[name] = control(words, name, SETTINGS[name], below, usual=default_of(workflow, name))
+        if name == "refine" and values[name]:
+            values["sentence_threshold"] = _slider(words, "sentence_threshold", workflow, below)
     return values
 
 

@@ -12,11 +12,14 @@ from engine.model.values import ContextPart, RunRecord
 
 
 def context_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """Show the generator's context part by part, if it was assembled from parts."""
+    """Show the generator's context part by part, if it was assembled from parts, and what of passages was cut."""
     context = record.context
-    if context is None or not context.parts:
+    if context is None or not (context.parts or context.refined):
         return []
     spent = words(NC_("report", "{n} of {most} tokens"), n=context.tokens, most=context.token_budget)
+    if not context.parts:
+        kept, of = context.sentences
+        return [node("p", "num", spent), node("p", "", words("{kept} of {n} sentences kept", kept=kept, n=of))]
     titles = [words("Part"), words("Tokens"), ""]
     rows = [(_part(item, words), str(item.tokens), _fate(item, record, words)) for item in context.parts]
     return [node("p", "num", spent), titled_table(titles, rows)]

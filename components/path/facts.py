@@ -126,6 +126,12 @@ def _written(stop: Stop, words: Words) -> Short:
     text = words("{n} cited", n=cited) if cited else given_text(stop.seen, words)
     if stop.last_answer and stop.seen.outcome == "abstained":
         text = words("nothing passed, says so")
+    context = stop.seen.context
+    if context is not None and context.refined:
+        kept, of = context.sentences
+        short = words("{kept}/{n} sentences", kept=kept, n=of)
+        cut = words("{kept} of {n} sentences kept", kept=kept, n=of)
+        return Short((words(" · ").join((text, short)),), words(" · ").join((text, cut)))
     return Short((text,) if text else (), text)
 
 

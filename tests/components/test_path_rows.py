@@ -16,7 +16,7 @@ from components.path.drawing import PRESS, path_of
 from components.path.rows import rows_of
 from components.picture.picture import STOPPED
 from engine.model.events import Event, fold_all
-from engine.model.values import Decision, NodeExecution, Outcome, RunRecord
+from engine.model.values import Decision, NodeExecution, Outcome, RunRecord, Sentence
 from engine.samples.demos import demo_record, demos
 from tests.components.loop_events import RUNS
 from tests.components.sample_run import sample_events
@@ -105,6 +105,15 @@ def test_a_question_that_a_rewrite_rescues_reads_from_the_first_search_to_the_an
             ],
         ),
     ]
+
+
+def test_the_answer_says_how_many_sentences_it_was_given() -> None:
+    record = demo_record("demo-rescue-en")
+    assert record.context is not None
+    strips = (Sentence("Kept. ", 0.9, kept=True), Sentence("Cut.", 0.1, kept=False))
+    cut = replace(record.context, refined={record.context.passages[0].id: strips})
+    *_, (_, parts) = drawn(replace(record, context=cut))
+    assert "✓ Generate 1 cited · 1/2 sentences" in parts
 
 
 def test_attempts_used_up_are_said_where_the_path_leaves_them() -> None:

@@ -70,6 +70,10 @@ def test_a_report_holds_analysis_graph_context_attachments_and_markers(language:
     for text in ("Metformin", "Galega", "Tablets", "What lowers glucose.", "glucose 7.2", "500", "It grows on trees."):
         assert text in read.text
     assert words("cut to {kept} of {n} sentences", kept=1, n=2) in read.text
+    run = whole()
+    assert run.context is not None
+    loop = replace(run, context=replace(run.context, parts=()))
+    assert words("{kept} of {n} sentences kept", kept=1, n=2) in report_html(loop, drawn(), words)
     assert words("Share of the graph") in read.text, "options are settings too"
     assert words("reranker")[1:] in read.text
 

@@ -53,6 +53,12 @@ class Context:
     refined: Mapping[PassageId, tuple[Sentence, ...]] = field(default_factory=dict)
     """Sentences of passages that were cut before generation, kept and cut ones, in the order of the passage."""
 
+    @property
+    def sentences(self) -> tuple[int, int]:
+        """How many sentences of the passages that were cut are kept, of how many."""
+        strips = [item for sentences in self.refined.values() for item in sentences]
+        return sum(item.kept for item in strips), len(strips)
+
 
 @dataclass(frozen=True, slots=True)
 class Citation:

@@ -29,11 +29,13 @@ def attached_fold(record: RunRecord, words: Words) -> list[Node]:
 
 
 def context_fold(record: RunRecord, words: Words) -> list[Node]:
-    """What graph, tables and passages took of the answer's budget, and what was left out; nothing without parts."""
+    """What the answer was given of its budget, and what was left out; nothing where all passages went in whole."""
     context = record.context
-    if context is None or not context.parts or not context.token_budget:
+    if context is None or not (context.parts or context.refined) or not context.token_budget:
         return []
     used = words("Context: {n} of {most} tokens", n=context.tokens, most=context.token_budget)
+    if not context.parts:
+        return [fold("context", used, node("div", "context", *_refined(context, words)))]
     given = [item for item in context.parts if item.given]
     # More than the budget only where the best passage alone is longer: then the bar is full.
     whole = max(context.token_budget, context.tokens)
@@ -110,18 +112,16 @@ def _refined(context: Context, words: Words) -> list[Node]:
     whole = sum(len(item.text) for item in cut)
     saved = sum(len(item.text) for item in cut if not item.kept)
     share = f"{saved / whole:.0%}" if whole else "0%"
-    return [
-        node(
-            "p",
-            "muted small",
-            words.count(
-                "1 passage shortened: {share} of its text left out.",
-                "{n} passages shortened: {share} of their text left out.",
-                len(context.refined),
-                share=share,
-            ),
-        )
-    ]
+    kept, of = context.sentences
+    said = words.count(
+        "1 passage shortened to {kept} of {of} sentences: {share} of its text left out.",
+        "{n} passages shortened to {kept} of {of} sentences: {share} of their text left out.",
+        len(context.refined),
+        kept=kept,
+        of=of,
+        share=share,
+    )
+    return [node("p", "muted small", said)]
 
 
 def chat_fold(record: RunRecord, words: Words) -> list[Node]:
