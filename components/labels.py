@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from engine.flow import workflows
 from engine.messages import N_, NC_
 from engine.model.config import every_setting
+from engine.model.values import PassageContext
 
 _OTHERS = {
     "workflow": (N_("Workflow"), ""),
@@ -197,3 +198,7 @@ PRESET_NAMES = {
     "balanced": N_("Balanced"),
     "strict": N_("Strict"),
 }
+
+CONTEXT = N_("Context of passages")
+CONTEXT_NAMES: Mapping[PassageContext, str] = {"none": N_("None"), "path": N_("Title and section")}
+CONTEXT_HELP = N_("What is embedded, and searched by words, in front of a passage. Its own text stays as it is.")

@@ -89,8 +89,10 @@ class FakeIngestions:
         self.listed.insert(0, job(id=f"j{len(self.started)}", collection=collection, files=len(items)))
         return self.listed[0].id
 
-    def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
-        self.pressed.append(("reembed", f"{collection} {new_name} {model} {switch}"))
+    def start_reembed(
+        self, collection: str, new_name: str, model: str, *, switch: bool = False, context: str = ""
+    ) -> str:
+        self.pressed.append(("reembed", f"{collection} {new_name} {model} {switch} {context}"))
         return "r1"
 
     def start_add_full_text(self, collection: str) -> str:

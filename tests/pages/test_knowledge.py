@@ -270,6 +270,8 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
     app.text_input(key="kb_name").set_value("tuned").run()
     app.selectbox(key="kb_model").set_value("ollama:bge-m3").run()
     app.text_input(key="kb_query_prefix").set_value("q: ").run()
+    assert app.button_group(key="kb_context").value == "path"
+    app.button_group(key="kb_context").set_value("none").run()
     app.slider(key="kb_cut_overlap_tokens").set_value(0).run()
     assert app.selectbox(key="kb_graph_").value == "none"
     app.selectbox(key="kb_graph_").set_value("builtin").run()
@@ -279,7 +281,7 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
     (sent,) = jobs.started
     assert sent["graph"] == "builtin"
     assert (sent["collection"], sent["embedding_model"]) == ("tuned", "ollama:bge-m3")
-    assert (sent["query_prefix"], sent["passage_prefix"]) == ("q: ", None)
+    assert (sent["query_prefix"], sent["passage_prefix"], sent["context"]) == ("q: ", None, "none")
     assert sent["chunks"] == ChunkOptions(200, 320, 0)
     assert sent["hidden"] == {False}
 

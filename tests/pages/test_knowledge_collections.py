@@ -13,8 +13,9 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.errors import StoreError
 from engine.knowledge.ingest import IngestItem
+from engine.knowledge.samples import SAMPLES_CONTEXT
 from engine.library.values import FoundPassage, GrowthAdvice
-from engine.model.values import Account, SourceNote
+from engine.model.values import CONTEXTS, Account, SourceNote
 from engine.roles import CollectionInfo, SourceInfo
 from pages.parts.knowledge.state import FOR_GOOD
 from tests.pages.driving import given, inline, opened, press, visible
@@ -195,13 +196,21 @@ def test_a_collection_with_passages_is_deleted_only_when_its_name_is_typed(engin
     assert "doomed" not in [item.name for item in engine.collections()]
 
 
-def test_re_embedding_offers_other_models_and_begins_a_job(engine: Engine, library: FakeLibrary) -> None:
-    app = looking_at("samples")
-    press(app, "kb_do_reembed")
-    offered = app.selectbox(key="kb_reembed_model_samples").options
-    assert not any(EN("Built in · multilingual E5 small") in str(option) for option in offered)
-    press(app, "kb_dialog_yes")
-    assert engine.ingestions.pressed == [("reembed", "samples samples_hashing hashing False")]  # type: ignore[attr-defined]
+def test_re_embedding_offers_other_models_or_another_form_and_begins_a_job(
+    engine: Engine, library: FakeLibrary
+) -> None:
+    other = next(form for form in CONTEXTS if form != SAMPLES_CONTEXT)
+    for form, same_model in ((SAMPLES_CONTEXT, False), (other, True)):
+        app = looking_at("samples")
+        app.session_state["kb_reembed_context_samples"] = form
+        press(app, "kb_do_reembed")
+        offered = app.selectbox(key="kb_reembed_model_samples").options
+        assert any(EN("Built in · multilingual E5 small") in str(option) for option in offered) == same_model
+        press(app, "kb_dialog_yes")
+    assert engine.ingestions.pressed == [  # type: ignore[attr-defined]
+        ("reembed", f"samples samples_hashing hashing False {SAMPLES_CONTEXT}"),
+        ("reembed", f"samples samples_{other} builtin False {other}"),
+    ]
 
 
 def test_a_connected_collection_is_read_only(far: CollectionInfo, library: FakeLibrary) -> None:

@@ -68,7 +68,7 @@ class Wanted:
 
     @property
     def preview(self) -> DraftFor:
-        return DraftFor(self.target.name, self.target.embedding_model, self.chunks, self.hidden)
+        return DraftFor(self.target.name, self.target.embedding_model, self.chunks, self.hidden, self.target.context)
 
 
 def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
@@ -203,6 +203,7 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
             embedding_model=target.embedding_model,
             query_prefix=target.query_prefix,
             passage_prefix=target.passage_prefix,
+            context=target.context,
             description=target.description,
             failed=failed,
             graph=wanted.graph,

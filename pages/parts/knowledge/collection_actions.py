@@ -19,7 +19,7 @@ from engine.roles import CollectionInfo
 from pages.parts.common.actions import answer_buttons
 from pages.parts.common.rights import may
 from pages.parts.knowledge.state import SAMPLES, Addition, aim_at, attempt
-from pages.parts.knowledge.target import embedding_models
+from pages.parts.knowledge.target import context_choice, embedding_models
 
 _LONGEST_NAME = 255
 _WANTED, _PRESSES = "kb_action", "kb_actions_pressed"
@@ -143,7 +143,12 @@ def _describe(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     st.caption(words("Embeds every passage into a new collection. This one stays until you delete it."))
-    models = {item.model: item for item in embedding_models(engine) if item.available and not _same(item.model, info)}
+    context = context_choice(words, key=f"kb_reembed_context_{info.name}")
+    models = {
+        item.model: item
+        for item in embedding_models(engine)
+        if item.available and not (context == info.context and _same(item.model, info))
+    }
     if not models:
         st.info(words("No other embedding model here. Pull one with Ollama, such as `ollama pull bge-m3`."))
         return
@@ -156,8 +161,9 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
         )
     )
     st.caption(model_facts(models[chosen], words))
-    key = f"kb_reembed_{info.name}_{family(chosen)}"
-    _name_box(words("New name"), key, f"{info.name}_{family(chosen)}", words)
+    suffix = context if _same(chosen, info) else family(chosen)
+    key = f"kb_reembed_{info.name}_{suffix}"
+    _name_box(words("New name"), key, f"{info.name}_{suffix}", words)
     if info.name != SAMPLES:
         # The samples keep their name: they come back under it at every start.
         label = words("Give it the name {name} when done", name=info.name)
@@ -168,7 +174,9 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
     def act() -> None:
         switch = info.name != SAMPLES and bool(st.session_state.get("kb_reembed_switch"))
-        if attempt(lambda: engine.ingestions.start_reembed(info.name, _typed(key), chosen, switch=switch)):
+        if attempt(
+            lambda: engine.ingestions.start_reembed(info.name, _typed(key), chosen, switch=switch, context=context)
+        ):
             aim_at("add")
 
     _end(words("Start"), act, words)

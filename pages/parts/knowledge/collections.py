@@ -14,7 +14,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.phrases import duration_text
 from components.knowledge.draw import draw_knowledge, note_box
-from components.labels import SOURCE_KIND_NAMES
+from components.labels import CONTEXT, CONTEXT_NAMES, SOURCE_KIND_NAMES
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import GrowthAdvice
@@ -187,6 +187,7 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
         (words("Vectors"), f"{words('{n} dimensions', n=info.dim)} · {info.metric}"),
         (words("Query prefix"), _quoted(info.query_prefix, words)),
         (words("Passage prefix"), _quoted(info.passage_prefix, words)),
+        (words(CONTEXT), "" if info.read_only else words(CONTEXT_NAMES[info.context])),
         (words(NC_("knowledge", "Kinds of sources")), kinds),
         (words("Store"), f"{info.address} · {info.remote_name}" if info.address else _MILVUS_NAMES[server]),
         *added,

@@ -15,7 +15,7 @@ from engine.knowledge.items import IngestItem, items_of, with_members
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.model.language import tokens
-from engine.model.values import Fault
+from engine.model.values import Fault, PassageContext
 from engine.people.current_user import with_current_user
 from pages.parts.common.following import settled
 
@@ -62,6 +62,8 @@ class DraftFor:
     chunks: ChunkOptions
     hidden: bool = False
     """Whether hidden content of the files goes in."""
+    context: PassageContext | None = None
+    """Form of context of a new collection."""
 
 
 @dataclass(slots=True)
@@ -127,6 +129,7 @@ class Draft:
                 self.wanted.collection,
                 self.wanted.chunks,
                 embedding_model=self.wanted.embedding_model,
+                context=self.wanted.context,
                 failed=failed,
                 looking=self._look,
             )

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.common.controls import pick
 from components.common.embedding_facts import has_own_prefixes, model_facts, model_name, model_option
 from components.common.i18n import Words
 from components.knowledge.draw import quiet
-from components.labels import NAME_RULE
+from components.labels import CONTEXT, CONTEXT_HELP, CONTEXT_NAMES, NAME_RULE
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import ProposedModel
+from engine.model.values import NEW_CONTEXT, PassageContext
 from engine.roles import CollectionInfo
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.state import SAMPLES, sized
@@ -33,6 +35,8 @@ class Target:
     """Empty: that of the collection, or of the settings for a new one."""
     query_prefix: str | None = None
     passage_prefix: str | None = None
+    context: PassageContext | None = None
+    """Form of context of a new collection."""
     description: str = ""
 
 
@@ -56,7 +60,7 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
         info = by_name[str(chosen)]
         model = model_name(info.embedding_model, words)
         quiet(
-            f"{words('Embedding model')}: {model}",
+            f"{words('Embedding model')}: {model} · {words(CONTEXT)}: {words(CONTEXT_NAMES[info.context])}",
             words,
             key="kb_model_existing",
         )
@@ -93,8 +97,15 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
         persist_state="session",
     )
     model = _model_choice(engine, words)
+    context = context_choice(words, key="kb_context")
     query, passage = _prefixes(words) if has_own_prefixes(model) else (None, None)
-    return Target(name, True, model, query, passage, str(description or "").strip())
+    return Target(name, True, model, query, passage, context, str(description or "").strip())
+
+
+def context_choice(words: Words, *, key: str) -> PassageContext:
+    """The form of context of a collection that is made."""
+    shown = {form: words(name) for form, name in CONTEXT_NAMES.items()}
+    return pick(words(CONTEXT), shown, key=key, usual=NEW_CONTEXT, label_visibility="visible", help=words(CONTEXT_HELP))
 
 
 def _usable(name: str) -> bool:
