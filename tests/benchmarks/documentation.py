@@ -110,15 +110,15 @@ def _rows(name: str, asked: Iterable[Asked]) -> Iterator[Row]:
     asked = list(asked)
     answerable = [item for item in asked if item.answers]
     others = [item for item in asked if not item.answers]
-    yield _share(f"{name}: right source first", [item.found(1) for item in answerable])
-    yield _share(f"{name}: among the first five", [item.found(_TOP) for item in answerable])
-    yield _share(f"{name}: answered right", [item.right for item in answerable])
-    yield _share(f"{name}: answered wrong", [item.given and not item.right for item in answerable])
-    yield _share(f"{name}: unanswerable, refused", [not item.given for item in others])
+    yield share(f"{name}: right source first", [item.found(1) for item in answerable])
+    yield share(f"{name}: among the first five", [item.found(_TOP) for item in answerable])
+    yield share(f"{name}: answered right", [item.right for item in answerable])
+    yield share(f"{name}: answered wrong", [item.given and not item.right for item in answerable])
+    yield share(f"{name}: unanswerable, refused", [not item.given for item in others])
     yield Row(f"{name}: time of a run", "ms", tuple(item.record.duration_ms for item in asked))
 
 
-def _share(name: str, hits: list[bool]) -> Row:
+def share(name: str, hits: list[bool]) -> Row:
     return Row(name, "%", (sum(hits) / max(len(hits), 1),), note=f"{sum(hits)} of {len(hits)}")
 
 

@@ -1,6 +1,7 @@
 """Passages cut to the sentences that bear on a question: what is saved, and what of the answer is kept (GH-06).
 
-On the sample questions, each with its expected passages and the two beside the first of them, as a search brings them.
+On the sample questions, each with its expected passages and the two beside the first of them, as a search brings them;
+then in runs of them, passages whole and refined.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from dataclasses import dataclass
 from engine.builtin.generator import BuiltinGenerator, asking_of, choose
 from engine.builtin.refiner import refined
 from engine.builtin.strips import kept_text
+from engine.engine import Engine
 from engine.knowledge.samples import sample_sources
 from engine.model.config import RunConfig
 from engine.model.values import Passage
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions
+from engine.settings import Settings
+from tests.benchmarks.documentation import Asked, share
 from tests.benchmarks.harness import Bench, Row
 
 THRESHOLDS = (0.2, RunConfig().sentence_threshold, 0.5)
@@ -35,6 +39,8 @@ class Refined:
     """Share of the questions whose best sentence, as the built-in generator chooses, is still given."""
     quotes_kept: float
     """Share of all sentences that the built-in generator quotes from whole passages that are still given."""
+    gold_kept: float
+    """Share of the expected answers in passages that are still given."""
     ms: float
     """Of one passage."""
 
@@ -47,13 +53,32 @@ def refinement(bench: Bench) -> Iterator[Row]:
         yield Row(f"{name}: context saved", "%", (found.saved,))
         yield Row(f"{name}: best sentence of the answer kept", "%", (found.best_kept,))
         yield Row(f"{name}: sentences of the answer kept", "%", (found.quotes_kept,))
+        yield Row(f"{name}: expected answer kept", "%", (found.gold_kept,))
         yield Row(f"{name}: one passage", "ms", (found.ms,))
+    with Engine.open(Settings(data_dir=bench.folder)) as engine:
+        engine.wait_until_ready()
+        for name, refine in (("whole", False), ("refined", True)):
+            yield from _answers(f"runs, passages {name}", engine, RunConfig(refine=refine), bench.sizes.refined_every)
+
+
+def _answers(name: str, engine: Engine, config: RunConfig, every: int) -> Iterator[Row]:
+    """What became of the questions whose expected answer is a few words, and of those without one."""
+    asked = [
+        Asked(engine.run(item.question, config), item.gold_answers)
+        for item in sample_questions()[::every]
+        if item.gold_answers or not item.expected
+    ]
+    yield share(f"{name}: answered right", [item.right for item in asked if item.answers])
+    yield share(f"{name}: unanswerable, refused", [not item.given for item in asked if not item.answers])
+    tokens = [item.record.context.tokens for item in asked if item.given and item.record.context]
+    yield Row(f"{name}: tokens of an answer's context", "", (sum(tokens) / max(len(tokens), 1),))
 
 
 def measured(threshold: float, every: int = 1) -> Refined:
     """Answerable sample questions at one threshold, all or one of ``every``."""
     count = BuiltinGenerator().count_tokens
     whole = left = quotes = kept_quotes = best = asked = passages_read = 0
+    gold = kept_gold = 0
     spent = 0.0
     for item in [*sample_questions(), *multi_hop_questions()][::every]:
         passages = given_for(item)
@@ -71,7 +96,15 @@ def measured(threshold: float, every: int = 1) -> Refined:
         whole += sum(count(passage.text) for passage in passages)
         left += sum(map(count, texts))
         passages_read += len(passages)
-    return Refined(threshold, 1 - left / whole, best / asked, kept_quotes / quotes, spent * 1000 / passages_read)
+        held = [own for answer in item.gold_answers for own in _holding(answer, passages, texts)]
+        gold, kept_gold = gold + len(held), kept_gold + sum(held)
+    shares = (1 - left / whole, best / asked, kept_quotes / quotes, kept_gold / gold)
+    return Refined(threshold, *shares, spent * 1000 / passages_read)
+
+
+def _holding(answer: str, passages: Sequence[Passage], texts: Sequence[str]) -> list[bool]:
+    """For each passage that holds an answer, whether what is given of it does."""
+    return [answer in text for passage, text in zip(passages, texts, strict=True) if answer in passage.text]
 
 
 def given_for(item: SampleQuestion) -> Sequence[Passage]:

@@ -12,3 +12,4 @@ def test_refinement_saves_a_fifth_of_the_context_and_keeps_what_answers() -> Non
     assert found.saved > 0.2
     assert found.quotes_kept > 0.85
     assert found.best_kept > 0.85
+    assert found.gold_kept > 0.95
