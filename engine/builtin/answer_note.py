@@ -11,6 +11,7 @@ from engine.builtin.direct import direct_answer
 from engine.builtin.markers import without_markers
 from engine.builtin.table_work import Worked, worked_out
 from engine.model.language import language_of
+from engine.model.surroundings import around_of, read_with
 from engine.model.values import ANSWERED, AnswerNote, Outcome, RunRecord, UnsupportedSentence
 from engine.roles import DirectRequest
 
@@ -59,7 +60,9 @@ def given_of(record: RunRecord) -> Given | None:
     if context is not None and (context.passages or context.tables):
         worked = _worked(record)
         besides = (worked.text,) if worked else ()
-        return Given(context.passages, record.tables, (*graph_texts(context.graph), *besides))
+        return Given(
+            read_with(context.passages, around_of(record)), record.tables, (*graph_texts(context.graph), *besides)
+        )
     memories = record.recall.holding if record.recall else ()
     if not memories or not any(draft.direct and draft.text == record.answer for draft in record.drafts):
         return None

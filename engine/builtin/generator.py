@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.builtin.answer_conflicts import differing
@@ -22,7 +23,7 @@ from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of
 from engine.builtin.unmentioned import missing_terms, names_apart, shares_of, stands_in, unknown_names
 from engine.model.language import language_of
-from engine.model.values import AnswerKind, Language, Passage
+from engine.model.values import NOTHING_AROUND, AnswerKind, Around, Language, Passage, PassageId, Surrounding
 from engine.model.wording import KINDS
 from engine.roles import SILENT, GenerationRequest, Trace
 
@@ -57,6 +58,8 @@ _GIVEN = 0.3
 thirds of their neighbours."""
 _TRANSLATED = 0.6
 """What a sentence in another language counts where passages in the question's language passed as well."""
+_SURROUNDING = 0.8
+"""What a sentence counts that stands around a passage and did not pass itself."""
 _PROPERTY = 0.8
 """What a property of an entry ("Default: 5173") takes over of what the passage's best sentence has of the question."""
 _UNDER = 0.3
@@ -116,31 +119,32 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     say = Phrases("answer", request.language)
     gap = say.gap
     asking = asking_of(request.question)
-    every = quotes_of(asking, request.passages)
+    read = request.read
+    every = quotes_of(asking, request.passages, request.around)
     quotes = _chosen(every)
     cells = table_sentences(request.question, request.tables, request.language)
     opening = [] if request.verified else [say("unverified")]
     if not quotes and not cells:
         yield gap.join([*opening, say("nothing")])
         return
-    foreign = bool(quotes) and _foreign(request.language, request.passages)
+    foreign = bool(quotes) and _foreign(request.language, read)
     covered = max((math.fsum(quote.covers.values()) for quote in every), default=0.0)
-    unknown = () if cells else unknown_names(asking, request.passages, covered=covered, foreign=foreign)
+    unknown = () if cells else unknown_names(asking, read, covered=covered, foreign=foreign)
     if unknown:
         yield gap.join([*opening, say("unknown", terms=say.listed(unknown))])
         return
-    absent = None if cells else _kind_not_given(asking, request.passages, every, foreign)
+    absent = None if cells else _kind_not_given(asking, read, every, foreign)
     if absent is not None:
         yield gap.join([*opening, say("kindless", kind=KINDS[say.written][absent])])
         return
-    difference = differing(quotes, every, request.passages)
+    difference = differing(quotes, every, read)
     if difference is not None and difference.outdated:
         quotes = [quote for quote in quotes if quote.marker != difference.second.marker]
     yield gap.join([*opening, say("foreign" if foreign else "lead")])
     for sentence in cells:
         yield f" {sentence}"
     yield from _quoted(quotes, gap, asking)
-    unmentioned = () if foreign or cells else missing_terms(asking, request.passages)
+    unmentioned = () if foreign or cells else missing_terms(asking, read)
     if unmentioned:
         yield f"\n\n{say('missing', terms=say.listed(unmentioned))}"
     if difference is not None:
@@ -208,15 +212,33 @@ def _chosen(quotes: Sequence[Quote]) -> list[Quote]:
     return sorted(chosen, key=lambda quote: (quote.marker != first, quote.marker, quote.position))
 
 
-def quotes_of(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
-    """Every sentence of the passages that could be quoted, held against the question; the first passage is ``[1]``."""
+def quotes_of(
+    asking: Asking, passages: Sequence[Passage], around: Mapping[PassageId, Around] = NOTHING_AROUND
+) -> list[Quote]:
+    """Every sentence of the passages that could be quoted, held against the question; the first passage is ``[1]``.
+
+    Those of what surrounds a passage have its marker, and positions before and after its own.
+    """
     translated = [model_for(asking.question.language, passage.text) == "cross" for passage in passages]
     scales = [_TRANSLATED if other and not all(translated) else 1.0 for other in translated]
     return [
         quote
         for marker, (passage, scale) in enumerate(zip(passages, scales, strict=True), 1)
-        for quote in _quotes(asking, passage, marker, scale)
+        for quote in _block(asking, passage, around.get(passage.id, Around()), marker, scale)
     ]
+
+
+def _block(asking: Asking, passage: Passage, around: Around, marker: int, scale: float) -> Iterator[Quote]:
+    def quotes(item: Surrounding) -> list[Quote]:
+        beside = replace(passage, text=item.text, section=item.section)
+        return list(_quotes(asking, beside, marker, scale * _SURROUNDING))
+
+    own = list(_quotes(asking, passage, marker, scale))
+    before = [quote for item in around.before for quote in quotes(item)]
+    after = [quote for item in around.after for quote in quotes(item)]
+    yield from (replace(quote, position=at - len(before)) for at, quote in enumerate(before))
+    yield from own
+    yield from (replace(quote, position=at) for at, quote in enumerate(after, len(own)))
 
 
 def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iterator[Quote]:
@@ -372,7 +394,14 @@ def _asked(request: GenerationRequest) -> dict[str, Any]:
     """The request as its record shows it."""
     passages = [
         {"marker": marker, "source": passage.source, "section": passage.section, "text": passage.text}
+        | _surroundings(request.around.get(passage.id, Around()))
         for marker, passage in enumerate(request.passages, 1)
     ]
     tables = {"tables": [table_text(table) for table in request.tables]} if request.tables else {}
     return {"question": request.question, "verified": request.verified, "passages": passages, **tables}
+
+
+def _surroundings(around: Around) -> dict[str, list[str]]:
+    """What surrounds a passage as the record shows it; nothing where there is nothing."""
+    parts = {"before": around.before, "after": around.after}
+    return {name: [item.text for item in part] for name, part in parts.items() if part}

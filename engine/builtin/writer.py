@@ -83,9 +83,9 @@ class Reviser:
         self._glue = self._phrases.gap
         self._lines = list(_lines(revision.answer))
         self._suggestions = revision.evaluation.suggestions
-        self._shown = shown_passages(request.passages)
+        self._shown = shown_passages(request.read)
         self._asking = asking_of(request.question)
-        self._quotes = quotes_of(self._asking, request.passages)
+        self._quotes = quotes_of(self._asking, request.passages, request.around)
         self._by_code: Mapping[str, Callable[[Suggestion], None]] = {
             "uncited": self._cite,
             "unsupported": self._cite,
@@ -168,7 +168,7 @@ class Reviser:
 
     def _say_terms(self, item: Suggestion) -> None:
         """Call a term missing if no passage has it; answer it if only the reviewer missed it."""
-        missing = list(missing_terms(self._asking, self._request.passages))
+        missing = list(missing_terms(self._asking, self._request.read))
         for form in re.split(r",\s*", item.params.get("terms", "")):
             if form and form not in missing and not self._add(partial(_of_term, form)):
                 missing.append(form)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from engine.errors import WorkbenchError
-from engine.model.config import RoleName, RunConfig
+from engine.model.config import Expand, RoleName, RunConfig
 from engine.model.events import (
     AnswerBegun,
     Emit,
@@ -34,6 +34,7 @@ from engine.model.values import (
     PassageId,
     QueryKind,
     RunRecord,
+    Surrounding,
     Translation,
     Verdict,
 )
@@ -60,6 +61,9 @@ class Retriever(Protocol):
     """Searches one collection; the text of passages and their similarity are as SC-09 defines them."""
 
     async def search(self, query: str, limit: int) -> Retrieval: ...
+
+    async def around(self, passages: Sequence[Passage], expand: Expand) -> Sequence[Surrounding]:
+        """What these passages bring along from their sources; candidates may be among it."""
 
 
 class Translator(Protocol):

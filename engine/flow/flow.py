@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypedDict
 
 from engine.flow.context import RunContext, Step, visit
-from engine.model.values import Decision, Rewrite, Round
+from engine.model.values import Decision, Rewrite, Round, Surrounding
 
 END = "end"
 """Where a route leads that ends the run."""
@@ -30,6 +30,8 @@ class RunState(TypedDict, total=False):
     """What is searched next: the question, or its newest rewrite."""
     rounds: tuple[Round, ...]
     rewrites: tuple[Rewrite, ...]
+    surroundings: tuple[Surrounding, ...] | None
+    """What was read around the candidates so far; None where nothing was."""
     decision: Decision
     """Of the newest round."""
 

@@ -24,7 +24,7 @@ def one_of(field: str, values: Iterable[str | int]) -> str:
     """A membership filter; numbers stay numbers."""
     if field.endswith("]"):
         # An embedded store asks only fields of the schema whether they are in a list.
-        return f"({_any_of([equals(field, str(value)) for value in values])})"
+        return f"({any_of([equals(field, str(value)) for value in values])})"
     items = ", ".join(str(value) if isinstance(value, int) else quoted(value) for value in values)
     return f"{field} in [{items}]"
 
@@ -79,12 +79,12 @@ def _of_sections(sections: Sequence[tuple[str, str]], collection: str, source: s
     for name, pairs in groupby((pair for pair in wanted if pair[0] not in whole), key=lambda pair: pair[0]):
         inside = one_of(section, [pair[1] for pair in pairs])
         parts.append(f"({equals(source, name)} and {inside})" if source else inside)
-    return _any_of(parts)
+    return any_of(parts)
 
 
-def _any_of(parts: Sequence[str]) -> str:
+def any_of(parts: Sequence[str]) -> str:
     """Alternatives as a balanced tree: a server refuses expressions nested some fifty deep."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    return f"({_any_of(parts[:half])}) or ({_any_of(parts[half:])})"
+    return f"({any_of(parts[:half])}) or ({any_of(parts[half:])})"

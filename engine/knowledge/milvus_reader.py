@@ -16,7 +16,7 @@ from engine.knowledge.milvus_database import MOST_ROWS, Database
 from engine.knowledge.milvus_probe import Scores
 from engine.knowledge.milvus_schema import Layout, stored_field
 from engine.model.values import PassageId
-from engine.roles import ANYWHERE, UNKNOWN_MODEL, Hit, SourceInfo, StoredPassage, Vector, Within
+from engine.roles import ANYWHERE, UNKNOWN_MODEL, Hit, SourceInfo, StoredPassage, Stretch, Vector, Within
 
 source_of = attrgetter("source")
 
@@ -185,6 +185,12 @@ class CollectionReader:
         rows = self._db.rows(self.layout.collection, where, self.layout.output, limit=most)
         found = [item for item in map(self.layout.passage, rows) if item.source == source]
         return sorted(found, key=lambda item: (item.ordinal, item.id))
+
+    def stretches(self, wanted: Sequence[Stretch]) -> list[StoredPassage]:
+        """Passages by their places, each once; none where the collection records no places."""
+        where = self.layout.of_stretches(wanted)
+        rows = self._db.rows(self.layout.collection, where, self.layout.output) if where else []
+        return list(map(self.layout.passage, rows))
 
     @cached_property
     def _even(self) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 from engine.builtin import full_text
 from engine.errors import FieldTooLong, StoreError
 from engine.knowledge.milvus_database import SPARSE, Database, data_types
-from engine.knowledge.milvus_filter import equals, within_filter
+from engine.knowledge.milvus_filter import any_of, equals, within_filter
 from engine.model.values import PassageContext, PassageId
-from engine.roles import StoredPassage, Within
+from engine.roles import StoredPassage, Stretch, Within
 
 RESERVED_PREFIX = "workbench_"
 """Collections that begin so are the workbench's own and never listed."""
@@ -96,6 +96,15 @@ class Layout:
         if self.source and (self.own or source != self.name):
             return equals(self.source, source)
         return self.every if source == self.name else None
+
+    def of_stretches(self, wanted: Sequence[Stretch]) -> str:
+        """The filter for places of sources; empty where there cannot be any."""
+        places = [
+            f"({where}) and {self.ordinal} >= {item.first} and {self.ordinal} <= {item.last}"
+            for item in wanted
+            if self.ordinal and (where := self.of_source(item.source))
+        ]
+        return any_of(places) if places else ""
 
     def keys(self, ids: Sequence[PassageId]) -> list[str | int]:
         """Ids in the type of the key field; those that cannot be one are left out."""

@@ -25,6 +25,7 @@ from engine.roles import (
     Hit,
     SourceInfo,
     StoredPassage,
+    Stretch,
     Summaries,
     Vector,
     Within,
@@ -205,6 +206,10 @@ class MilvusStore:
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
         """Passages of one source in their order; none for an unknown source."""
         return await self.look(collection, CollectionReader.passages, source)
+
+    async def stretches(self, collection: str, wanted: Sequence[Stretch]) -> list[StoredPassage]:
+        """Passages by their places, each once and in any order."""
+        return await self.look(collection, CollectionReader.stretches, wanted)
 
     async def delete_source(self, collection: str, source: str) -> int:
         """Remove a source; returns how many passages it had."""

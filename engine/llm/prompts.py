@@ -16,7 +16,7 @@ from engine.llm import examples
 from engine.llm.parsing import Strategy
 from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
-from engine.model.values import Language, Message, Passage
+from engine.model.values import Around, Language, Message, Passage
 from engine.roles import FailedPassage, GenerationRequest, RewriteRequest
 
 GRADER_PROMPT_VERSION: Final = "grader-4"
@@ -29,6 +29,7 @@ Schema = Mapping[str, Any]
 
 _TAGS = (
     "passage",
+    "surroundings",
     "question",
     "part",
     "query",
@@ -203,6 +204,10 @@ UNVERIFIED = """
 - None of these passages passed the check for relevance. Begin by saying that the answer is based on unverified \
 passages, and claim no more than they say."""
 
+AROUND = """
+- Between <surroundings> and </surroundings> stands what comes before or after a passage in its source. It is evidence \
+too, and is cited by the number of its passage."""
+
 _GRAPH = """
 - Between <entities> and </entities> stand entities and relationships that a knowledge graph of these passages holds. \
 Use them to see what belongs together; they have no numbers and cannot be cited, so state only what a passage says."""
@@ -296,7 +301,8 @@ def rewrite_correction(language: Language) -> str:
 def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
     """The prompt for an answer: graph and tables, the passages in the order of their markers, then the question."""
     rules = in_language(GENERATOR_RULES, request.language) + ("" if request.verified else UNVERIFIED)
-    parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
+    parts = numbered_with_surroundings(request)
+    rules += AROUND if request.around else ""
     if request.tables:
         rules += _CELLS
         parts = [fenced("cells", table_text(table), f' table="{table.number}"') for table in request.tables] + parts
@@ -332,6 +338,22 @@ def shortened_above(above: str) -> str:
     while (tokens := estimate_tokens(above)) > LONGEST_ABOVE:
         above = above[: len(above) * LONGEST_ABOVE // tokens]
     return above
+
+
+def numbered_with_surroundings(request: GenerationRequest) -> list[str]:
+    """The passages with their numbers, each with what surrounds it inside its own tags."""
+    return [
+        f'<passage number="{number}">\n{_within_surroundings(passage, request.around[passage.id])}\n</passage>'
+        if passage.id in request.around
+        else numbered(number, passage)
+        for number, passage in enumerate(request.passages, start=1)
+    ]
+
+
+def _within_surroundings(passage: Passage, around: Around) -> str:
+    before = [fenced("surroundings", item.text, ' place="before"') for item in around.before]
+    after = [fenced("surroundings", item.text, ' place="after"') for item in around.after]
+    return "\n".join((*before, defused(passage.text), *after))
 
 
 def rules_tokens() -> int:

@@ -158,7 +158,7 @@ async def streamed(
 async def streamed_from(chat: ChatModel, messages: Sequence[Message], trace: Trace, request: GenerationRequest) -> str:
     """The whole answer to a request, held against what the request gives."""
     tables = tuple(Attachment("table", item.name, rows=numbered_rows(item)) for item in request.tables)
-    given = Given(request.passages, tables, graph_texts(request.graph))
+    given = Given(request.read, tables, graph_texts(request.graph))
     fault_of = partial(fault_of_cited, question=request.question, given=given)
     return await streamed(
         chat, messages, trace, fault_of, mend=partial(mend_of_cited, question=request.question, given=given)

@@ -8,7 +8,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from engine.llm.prompts import STANDS_UNDER, UNVERIFIED, closing, fenced, in_language, numbered
+from engine.llm.prompts import (
+    AROUND,
+    STANDS_UNDER,
+    UNVERIFIED,
+    closing,
+    fenced,
+    in_language,
+    numbered_with_surroundings,
+)
 from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import EvaluationDimension, Language, Suggestion
@@ -66,10 +74,11 @@ def first_messages(request: GenerationRequest) -> tuple[BaseMessage, ...]:
     """Rules, and the question with its passages in the order of their markers."""
     from langchain_core.messages import HumanMessage, SystemMessage
 
-    parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
+    parts = numbered_with_surroundings(request)
     parts += [fenced("question", request.question), closing(request.language)]
     asked = HumanMessage("\n\n".join(parts), additional_kwargs={REQUEST: request})
-    return SystemMessage(_rules(request.language, request.verified)), asked
+    rules = _rules(request.language, request.verified) + (AROUND if request.around else "")
+    return SystemMessage(rules), asked
 
 
 def revision_message(revision: Revision) -> HumanMessage:

@@ -41,6 +41,7 @@ from engine.model.values import (
     RunRecord,
     SetVerdict,
     Strategy,
+    Surrounding,
     Translation,
     TriedRoute,
     UnsupportedMarker,
@@ -333,6 +334,17 @@ class Rewritten(_Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Surrounded(_Event):
+    """What surrounds candidates was read; what is among them, or was read before, is left out."""
+
+    surroundings: tuple[Surrounding, ...]
+    kind: Literal["surrounded"] = "surrounded"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"surroundings": (*(record.surroundings or ()), *self.surroundings)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextAssembled(_Event):
     context: Context
     kind: Literal["context_assembled"] = "context_assembled"
@@ -412,6 +424,7 @@ Event = (
     | ModelCalled
     | Decided
     | Rewritten
+    | Surrounded
     | ContextAssembled
     | TokenStreamed
     | AnswerCompleted

@@ -29,7 +29,17 @@ Chosen = Iterable[tuple[int, Words, Words]]
 """Rounds, what is taken of each, and which of its verdicts can be read."""
 _DEFAULTS = RunConfig()
 _FIELDS = frozenset(
-    {*COLUMNS, *RETRIEVAL_SETTINGS, "models", "budget_s", "probe_k", "grade_probe", "answer_unverified", "ignore_cache"}
+    {
+        *COLUMNS,
+        *RETRIEVAL_SETTINGS,
+        "models",
+        "budget_s",
+        "probe_k",
+        "grade_probe",
+        "expand",
+        "answer_unverified",
+        "ignore_cache",
+    }
 )
 """Fields of a config that the arrays model, or that change nothing where recorded replies are given."""
 _ROLES = frozenset({"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"})
@@ -74,7 +84,10 @@ def at_once(table: RunTable, config: RunConfig) -> bool:
     The arrays model the fields named here and nothing else: a run or settings that give any other field a value of its
     own are replayed, so that a field that is new cannot be overlooked.
     """
-    return table.plain and all(_modelled(item) for item in (table.config, config))
+    # Only then do the same passages bring along the same.
+    read = config.expand == "none" or table.record.surroundings is not None
+    same = read and config.expand == table.config.expand
+    return same and table.plain and all(_modelled(item) for item in (table.config, config))
 
 
 def _modelled(config: RunConfig) -> bool:

@@ -9,11 +9,13 @@ from functools import cached_property
 from engine.builtin.parts import parts_of
 from engine.builtin.strips import kept_text, picked, strips_of
 from engine.builtin.sufficiency import by_words
-from engine.errors import ModelError
+from engine.errors import ModelError, StoreError
 from engine.flow.context import Retrieval, RunClock
 from engine.flow.declaration import gradings_a_passage
-from engine.model.config import RoleName, RunConfig
+from engine.model.config import Expand, RoleName, RunConfig
+from engine.model.cost import Cost
 from engine.model.events import ContextAssembled
+from engine.model.surroundings import from_store
 from engine.model.values import (
     ANSWERED,
     BY_HAND,
@@ -25,6 +27,7 @@ from engine.model.values import (
     RunRecord,
     Sentence,
     SetVerdict,
+    Surrounding,
     Translation,
     Verdict,
     contents,
@@ -243,6 +246,17 @@ class RecordedRetriever:
             translated_floor=recorded.translation.floor,
             translated_anchors=recorded.translation.anchors,
         )
+
+    async def around(self, passages: Sequence[Passage], expand: Expand) -> list[Surrounding]:
+        """What the record has around its candidates; what another way to expand would read is not in it."""
+        record, live = self._evidence.record, self._driver.course.live
+        known = from_store(record.rounds)
+        unread = record.surroundings is None or not knows_surroundings(record, self._evidence.config)
+        if live and (unread or any(item.id not in known for item in passages)):
+            raise Unrecorded("answer", Cost())
+        if record.surroundings is None or unread:
+            raise StoreError.restored("What surrounds the passages was not read.", "")
+        return [*record.surroundings, *map(Surrounding.of, known.values())]
 
 
 class RecordedTranslator(RecordedRetriever):
@@ -550,7 +564,7 @@ def context_of(course: ReplayPath) -> Context:
 def same_context(context: Context, record: RunRecord, config: RunConfig) -> bool:
     """Return whether a context without a limit of tokens is the recorded one, cut at the same place."""
     given = record.context
-    if given is None:
+    if given is None or not same_surroundings(record, config):
         return False
     count = len(given.passages)
     rest = (*(passage.id for passage in context.passages[count:]), *context.cut)
@@ -558,6 +572,20 @@ def same_context(context: Context, record: RunRecord, config: RunConfig) -> bool
     # How much room other strips would leave for what the budget cut is not known.
     fits = not rest or same_refining(config, record.config)
     return same and fits and context.verified == given.verified and rest == given.cut
+
+
+def knows_surroundings(record: RunRecord, config: RunConfig) -> bool:
+    """Return whether the record tells what any of its candidates brings along."""
+    recorded = config.expand == record.config.expand and record.surroundings is not None
+    return config.expand == "none" or recorded
+
+
+def same_surroundings(record: RunRecord, config: RunConfig) -> bool:
+    """Return whether the same passages would bring along what they brought along in the run."""
+    if config.expand == "none":
+        return record.context is None or not (record.context.around or record.context.around_cut)
+    # That the store failed is part of the recording as it stands.
+    return knows_surroundings(record, config) or config == record.config
 
 
 def same_strips(context: Context, given: Context) -> bool:

@@ -34,6 +34,7 @@ from engine.replay.recorded import (
     RecordedTranslator,
     ReplayClock,
     is_unseen,
+    knows_surroundings,
     source_of,
 )
 from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
@@ -306,6 +307,7 @@ class Replay:
             outcome=outcome,
             reason=reason or (decisions[-1].reason if ended else ""),
             passages=context.passages if context else (),
+            around=context.around if context and knows_surroundings(self.record, self.config) else None,
             verified=verified,
             answer=answer,
             answer_note=self._note(picture, answer, outcome) if outcome in ANSWERED else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -92,6 +93,9 @@ class WhatIf:
     """Of the last decision of a known path."""
     passages: tuple[Passage, ...] = ()
     """What the generator would be given, best first, before its token budget cuts; empty where it is not known."""
+    around: Mapping[PassageId, tuple[PassageId, ...]] | None = None
+    """What these passages would bring along from their sources, before the token budget cuts; None where the record
+    does not tell."""
     verified: bool = True
     answer: str = ""
     """The answer that stands; empty where it would have to be generated."""
@@ -149,6 +153,7 @@ class WhatIf:
                 for step in self.steps
             ],
             "passages": [passage.id for passage in self.passages],
+            "around": None if self.around is None else {name: list(ids) for name, ids in self.around.items()},
             "admits": [item.to_dict() for item in self.admits],
             "verified": self.verified,
             "answers": self.answers,

@@ -10,7 +10,8 @@ from engine.builtin.strips import GAP, kept_text
 from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
-from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round, Sentence
+from engine.model.surroundings import Sources, expanded, from_store
+from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round, Sentence, Surrounding
 
 Cut = Mapping[PassageId, tuple[Sentence, ...]]
 _WHOLE: Cut = MappingProxyType({})
@@ -37,13 +38,25 @@ def assemble(
     token_budget: int,
     count_tokens: Callable[[str], int],
     cut: Cut = _WHOLE,
+    *,
+    surroundings: Sequence[Surrounding] | None = None,
 ) -> Context:
     """Passed passages of all rounds (``union``) or the last one, by P(relevant), best similarity, id (SC-07).
 
     Cut at ``token_budget`` tokens, the best passage always given; of a refined one the kept strips count, ``cut`` has
     them. With nothing passed the context is empty, unless ``answer_unverified`` lets the best unverified passages in;
-    ``verified`` then is false. In a workflow that judges no passages they are all unverified.
+    ``verified`` then is false. In a workflow that judges no passages they are all unverified. What is left of the
+    budget goes to what surrounds them: ``surroundings`` were read around the candidates, None where nothing was.
     """
+    given = _passages(rounds, config, token_budget, count_tokens, cut)
+    if surroundings is None:
+        return given
+    return expanded(given, Sources(from_store(rounds).values(), surroundings), config.expand, count_tokens)
+
+
+def _passages(
+    rounds: Sequence[Round], config: RunConfig, token_budget: int, count_tokens: Callable[[str], int], cut: Cut
+) -> Context:
     considered = rounds if config.context == "union" else rounds[-1:]
     gap = gap_for(config)
 

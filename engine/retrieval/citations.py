@@ -7,11 +7,13 @@ and what has gone out is never taken back, so the pieces that come out, joined, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from engine.builtin.markers import LABEL, Marker, before_markers, markers_in, sentence_end
-from engine.model.values import Citation, Passage
+from engine.builtin.terms import terms
+from engine.model.values import NOTHING_AROUND, Around, Citation, Passage, PassageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,9 @@ class StreamedCitations:
     A marker that points nowhere is removed and reported, so that no citation can be invented.
     """
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage], around: Mapping[PassageId, Around] = NOTHING_AROUND) -> None:
         self._passages = passages
+        self._around = around
         self.restart()
 
     def restart(self) -> None:
@@ -77,6 +80,7 @@ class StreamedCitations:
     def _complete(self, sentence: str) -> str:
         """The rest of a sentence with its markers resolved; what is removed takes the blank before it along."""
         given, self._given = self._given, 0
+        self._cited_in = sentence
         begins = given
         pieces: list[str] = []
         last, lead, kept = -1, "", ""
@@ -117,8 +121,12 @@ class StreamedCitations:
         if not part.isdigit() or not 1 <= int(part) <= len(self._passages):
             self._removed.append(f"[{part}]")
             return ""
-        self._citations.setdefault(int(part), cited(int(part), self._passages[int(part) - 1]))
-        return f"[{int(part)}]"
+        number = int(part)
+        passage = self._passages[number - 1]
+        known = self._citations.setdefault(number, cited(number, passage))
+        if (where := standing_in(self._cited_in, passage, self._around.get(passage.id, Around()))) is not None:
+            self._citations[number] = replace(known, around=tuple(dict.fromkeys((*known.around, where))))
+        return f"[{number}]"
 
 
 def resolve(text: str, passages: Sequence[Passage]) -> ResolvedAnswer:
@@ -133,6 +141,23 @@ def cited(marker: int, passage: Passage) -> Citation:
     """The citation of a passage; its section is the document's title where it stands under no heading."""
     title = passage.title if passage.title != passage.source else ""
     return Citation(marker, passage.id, passage.source, passage.section or title)
+
+
+def standing_in(sentence: str, passage: Passage, around: Around) -> PassageId | None:
+    """The surroundings of a passage that a sentence stands in; None where it stands in the passage itself.
+
+    That is where most of its words are, and most of them in its own order.
+    """
+    said = _in_order(sentence)
+    shared = {item.id: len(said & _in_order(item.text)) for item in around.every}
+    best = max(shared, key=lambda name: shared[name], default=None)
+    return best if best is not None and shared[best] > len(said & _in_order(passage.text)) else None
+
+
+def _in_order(text: str) -> set[tuple[str, ...]]:
+    """The words of a text, and each with the next one."""
+    words = terms(text)
+    return {(word,) for word in words} | set(pairwise(words))
 
 
 def _names(note: str, passage: Passage) -> bool:

@@ -14,6 +14,7 @@ from engine.builtin.context_text import entity_line, relationship_line, row_line
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.strips import kept_text, read_as
 from engine.model.config import RunConfig
+from engine.model.surroundings import Sources, expanded, from_store
 from engine.model.values import (
     Attachment,
     Context,
@@ -26,6 +27,7 @@ from engine.model.values import (
     Relationship,
     Round,
     Sentence,
+    Surrounding,
 )
 from engine.retrieval.assemble import assemble, gap_for
 from engine.retrieval.graph_options import graph_options
@@ -58,6 +60,7 @@ def assembled(
     *,
     tables: Sequence[Attachment] = (),
     cut: Mapping[PassageId, tuple[Sentence, ...]] = MappingProxyType({}),
+    surroundings: Sequence[Surrounding] | None = None,
     most_tokens: int,
     count_tokens: Count,
 ) -> Assembled:
@@ -92,6 +95,8 @@ def assembled(
         parts=parts,
         refined={item.id: cut[item.id] for item in given if item.id in cut},
     )
+    if surroundings is not None:
+        context = expanded(context, Sources(from_store(rounds).values(), surroundings), config.expand, count_tokens)
     return Assembled(context, tuple(read_as(item, cut, gap) for item in given), given_tables)
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from engine.builtin.full_text import SEGMENTING
 from engine.errors import FullTextMissing, StoreError
 from engine.flow.context import Retrieval, SectionRetrieval
-from engine.model.config import SearchMethod
+from engine.model.config import Expand, SearchMethod
 from engine.model.language import language_of
-from engine.model.values import FoundSection, Language, Passage, PassageId, SourceKind
+from engine.model.surroundings import REACH, Sources
+from engine.model.values import FoundSection, Language, Passage, PassageId, SourceKind, Surrounding
 from engine.retrieval.reciprocal import by_both_queries, by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
-from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageReader, StoredPassage, Vector, Within
+from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageReader, StoredPassage, Stretch, Vector, Within
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
@@ -205,6 +206,16 @@ class CollectionRetriever:
         wanted = [item for item in stored if not self.within.kinds or item.kind in self.within.kinds]
         hits = [Hit(item, float(np.dot(vector, vectors[item.id]))) for item in wanted if item.id in vectors]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: (-hit.cosine, hit.passage.id)))
+
+    async def around(self, passages: Sequence[Passage], expand: Expand) -> list[Surrounding]:
+        """What passages of the collection bring along from their sources, in one read."""
+        reach = REACH[expand]
+        wanted = [Stretch(item.source, item.ordinal - reach, item.ordinal + reach) for item in passages]
+        stored = await self._store.stretches(self._collection.name, wanted)
+        read = [Surrounding(item.id, item.source, item.text, item.section, item.title, item.ordinal) for item in stored]
+        sources = Sources(passages, read)
+        near = {item.id: item for passage in passages for item in sources.near(passage, expand)}
+        return list(near.values())
 
     async def nearness(self, query: str, vectors: Vector) -> list[tuple[float, float]]:
         """Similarity and cosine to the query of texts that the collection's model made vectors of, shape (n, dim)."""

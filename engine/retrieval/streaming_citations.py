@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import BORNE_OUT, FOREIGN_TO, MARKER, Shown, Statement, figures_in, shown_passages
 from engine.builtin.cells import cell_named, citation_of, spoken_of
 from engine.builtin.markers import markers_in
-from engine.model.values import Attachment, CellCitation, Passage, UnsupportedMarker
+from engine.model.surroundings import read_with
+from engine.model.values import NOTHING_AROUND, Around, Attachment, CellCitation, Passage, PassageId, UnsupportedMarker
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
 
 
@@ -35,10 +36,15 @@ class _Said:
 class AttachingCitations(StreamedCitations):
     """Removes markers of what does not bear their sentence out, too, and knows the cells of tables."""
 
-    def __init__(self, passages: Sequence[Passage], tables: Sequence[Attachment] = ()) -> None:
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        tables: Sequence[Attachment] = (),
+        around: Mapping[PassageId, Around] = NOTHING_AROUND,
+    ) -> None:
         self._tables = tables
-        self._shown = shown_passages(passages)
-        super().__init__(passages)
+        self._shown = shown_passages(read_with(passages, around))
+        super().__init__(passages, around)
 
     def restart(self) -> None:
         super().restart()

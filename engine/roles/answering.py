@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from engine.model.values import Evaluation, GraphContext, Language, Memory, Passage, PassageId, Sentence
+from engine.model.surroundings import read_with
+from engine.model.values import Around, Evaluation, GraphContext, Language, Memory, Passage, PassageId, Sentence
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -44,6 +45,13 @@ class GenerationRequest:
     """What the knowledge graph says beside them, the most important first (graph + vector retrieval)."""
     tables: tuple[TableGiven, ...] = ()
     """Tables of the question, whose cells are cited ``[T1:B3]``."""
+    around: Mapping[PassageId, Around] = field(default_factory=dict)
+    """What surrounds passages in their sources: cited by the marker of their passage."""
+
+    @property
+    def read(self) -> tuple[Passage, ...]:
+        """The passages with what surrounds them in their text."""
+        return read_with(self.passages, self.around)
 
 
 @dataclass(frozen=True, slots=True)

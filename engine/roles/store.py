@@ -219,6 +219,15 @@ class Hit:
     """BM25 score, 0 and up, of a search by words; None in a search by vectors."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Places of a source, from the first to the last, both included."""
+
+    source: str
+    first: int
+    last: int
+
+
 class PassageReader(Protocol):
     """Reads passages with their vectors, by collection.
 
@@ -254,6 +263,9 @@ class PassageReader(Protocol):
     async def sources(self, collection: str) -> list[SourceInfo]: ...
 
     async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
+
+    async def stretches(self, collection: str, wanted: Sequence[Stretch]) -> list[StoredPassage]:
+        """Passages by their places, each once and in any order; none where a collection records no places."""
 
 
 class PassageStore(PassageReader, Protocol):

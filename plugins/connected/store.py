@@ -19,6 +19,7 @@ from engine.roles import (
     Hit,
     SourceInfo,
     StoredPassage,
+    Stretch,
     Vector,
     Within,
 )
@@ -121,6 +122,9 @@ class ForeignStore:
 
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
         return await self._read(collection, lambda session: session.passages(source))
+
+    async def stretches(self, collection: str, wanted: Sequence[Stretch]) -> list[StoredPassage]:
+        return await self._read(collection, lambda session: session.reader.stretches(wanted))
 
     async def some(self, most: int) -> tuple[list[tuple[StoredPassage, Vector]], int]:
         """Passages with their vectors at length 1, for looking whether a model made them; and how many lack one."""

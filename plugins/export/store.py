@@ -16,7 +16,7 @@ from engine.knowledge.milvus_schema import Layout
 from engine.knowledge.milvus_summaries import SummaryRows
 from engine.knowledge.milvus_words import WordIndex
 from engine.model.values import PassageId
-from engine.roles import ANYWHERE, Hit, StoredPassage, Vector, Within
+from engine.roles import ANYWHERE, Hit, StoredPassage, Stretch, Vector, Within
 
 T = TypeVar("T")
 _READERS = 4
@@ -59,6 +59,9 @@ class ReadOnlyStore:
 
     async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
         return await self._read(lambda reader: reader.vectors(ids))
+
+    async def stretches(self, collection: str, wanted: Sequence[Stretch]) -> list[StoredPassage]:
+        return await self._read(lambda reader: reader.stretches(wanted))
 
     def close(self) -> None:
         """Give up the connection, and the lock of a folder."""

@@ -14,7 +14,7 @@ import pytest
 from engine.errors import FieldTooLong, StoreError, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
-from engine.roles import CollectionInfo, Summaries
+from engine.roles import CollectionInfo, Stretch, Summaries
 from tests.contracts.stores import DIM, Case, axes, passage
 from tests.support.errors import raises
 
@@ -80,6 +80,22 @@ def test_passages_of_a_source_come_in_their_order(case: Case) -> None:
     case.create()
     case.insert(*(passage("a.md", n) for n in (3, 10, 1, 2)), passage("b.md", 1))
     assert [item.ordinal for item in case.run(case.store.passages(case.name, "a.md"))] == [1, 2, 3, 10]
+
+
+def test_places_of_sources_are_read_in_one_go_and_names_cannot_reach_further(case: Case) -> None:
+    """BE-04"""
+    odd = 'a" or source != "'
+    case.create()
+    case.insert(*(passage(name, place) for name in ("a.md", "b.md", odd) for place in range(1, 8)))
+    wanted = [Stretch("a.md", 2, 3), Stretch(odd, 6, 9), Stretch("a.md", 3, 4), Stretch("none.md", 1, 9)]
+    found = case.run(case.store.stretches(case.name, wanted))
+    assert sorted((item.source, item.ordinal) for item in found) == [
+        *((odd, place) for place in (6, 7)),
+        *(("a.md", place) for place in (2, 3, 4)),
+    ]
+    many = [Stretch("b.md", place, place) for place in range(200)]
+    assert len(case.run(case.store.stretches(case.name, many))) == 7
+    assert case.run(case.store.stretches(case.name, [])) == []
 
 
 def test_get_and_vectors_keep_to_what_is_there(case: Case) -> None:

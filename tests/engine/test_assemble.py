@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from engine.model.config import RunConfig
 from engine.model.decide import gated, passed_ids
-from engine.model.values import Passage, PassageId, Round, Verdict
+from engine.model.surroundings import texts_around
+from engine.model.values import Around, Context, Passage, PassageId, Round, Surrounding, Verdict
 from engine.retrieval.assemble import assemble
-from engine.retrieval.citations import resolve
+from engine.retrieval.citations import StreamedCitations, resolve
 from engine.retrieval.streaming_citations import AttachingCitations
 from tests.engine.strategies import configs, rounds
 
@@ -115,3 +116,83 @@ def test_a_citation_of_a_document_without_headings_names_its_title(section: str,
     attaching.finish()
     assert citation.section == place
     assert attaching.answer.citations == (citation,)
+
+
+def _passage(ordinal: int, similarity: float, section: str = "A", source: str = "s.md") -> Passage:
+    text = f"Sentence {ordinal} of {source} ends here. Shared sentence {ordinal}."
+    return Passage(
+        PassageId(f"{source}#{ordinal}"), source, text, similarity, similarity, section=section, ordinal=ordinal
+    )
+
+
+def _around(ordinal: int, section: str = "A", text: str = "", source: str = "s.md") -> Surrounding:
+    name = PassageId(f"{source}#{ordinal}")
+    return Surrounding(name, source, text or f"Sentence {ordinal} of {source}.", section, "", ordinal)
+
+
+def _judged(*passages: Passage) -> tuple[Round, ...]:
+    verdicts = {item.id: Verdict(True, 0.9, "x") for item in passages}
+    return (Round(0, "q", gated(passages, RunConfig()), verdicts=verdicts),)
+
+
+def _brought(context: Context) -> dict[str, list[int]]:
+    return {name: [int(item.rpartition("#")[2]) for item in names] for name, names in context.around.items()}
+
+
+READ = [_around(place, "A" if place < 8 else "B") for place in (1, 2, 4, 6, 8, 9)]
+PASSED = _judged(_passage(5, 0.9), _passage(7, 0.8), _passage(3, 0.7))
+
+
+def test_neighbours_come_with_the_best_passage_that_they_stand_next_to_and_once() -> None:
+    """BE-04"""
+    context = assemble(PASSED, RunConfig(expand="neighbours"), 1000, len, READ)
+    assert [item.ordinal for item in context.passages] == [5, 7, 3]
+    assert _brought(context) == {"s.md#5": [4, 6], "s.md#7": [8], "s.md#3": [2]}
+    assert not assemble(PASSED, RunConfig(), 1000, len, READ).around
+    elsewhere = [replace(item, source="other.md") for item in READ]
+    assert not assemble(PASSED, RunConfig(expand="neighbours"), 1000, len, elsewhere).around
+
+
+def test_a_section_comes_in_order_and_ends_where_the_next_one_begins() -> None:
+    """BE-04"""
+    context = assemble(PASSED, RunConfig(expand="section"), 1000, len, READ)
+    assert _brought(context) == {"s.md#5": [1, 2, 4, 6]}, "8 and 9 stand in another section"
+    far = [_around(5 + place) for place in range(1, 12)]
+    alone = assemble(_judged(_passage(5, 0.9)), RunConfig(expand="section"), 10_000, len, far)
+    assert _brought(alone) == {"s.md#5": list(range(6, 14))}
+
+
+def test_surroundings_take_the_room_that_passages_leave_nearest_first_and_what_did_not_fit_is_named() -> None:
+    """BE-04"""
+    passages = sum(len(item.passage.text) for item in PASSED[0].candidates)
+    sizes = {item.ordinal: len(item.text) for item in READ}
+    room = sizes[4] + sizes[6]
+    context = assemble(PASSED, RunConfig(expand="section"), passages + room, len, READ)
+    assert (_brought(context), context.tokens) == ({"s.md#5": [4, 6]}, passages + room)
+    assert context.around_cut == ("s.md#2", "s.md#1")
+    cut = assemble(PASSED, RunConfig(expand="section"), passages - 1, len, READ)
+    assert (cut.cut, cut.around) == (("s.md#3",), {}), "nothing takes the place of a passage that was cut"
+    assert set(cut.around_cut) == {"s.md#4", "s.md#6", "s.md#2", "s.md#1"}
+
+
+def test_sentences_that_chunks_share_are_given_once() -> None:
+    """BE-04"""
+    before = _around(4, text="It begins. Sentence 5 of s.md ends here. ")
+    after = _around(6, text="Shared sentence 5. It goes on.")
+    rounds = _judged(_passage(5, 0.9))
+    context = assemble(rounds, RunConfig(expand="neighbours"), 1000, len, (before, after))
+    around = texts_around(context, rounds, (before, after))["s.md#5"]
+    assert [item.text for item in around.every] == ["It begins.", "It goes on."]
+
+
+def test_a_citation_names_the_surroundings_that_its_sentence_stands_in() -> None:
+    """BE-04"""
+    passage, around = (
+        _passage(5, 0.9),
+        Around((_around(4, text="Keep the pen cold."),), (_around(6, text="Eat well."),)),
+    )
+    streamed = StreamedCitations((passage,), {passage.id: around})
+    streamed.feed("Keep the pen cold [1]. Sentence 5 of s.md ends here [1]. Eat well [1].")
+    streamed.finish()
+    assert [item.around for item in streamed.answer.citations] == [("s.md#4", "s.md#6")]
+    assert resolve("Sentence 5 ends here [1].", (passage,)).citations[0].around == ()

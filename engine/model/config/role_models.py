@@ -26,6 +26,7 @@ SearchMethod = Literal["vector", "full_text", "fused"]
 Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
 GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
+Expand = Literal["none", "neighbours", "section"]
 RoleName = Literal[
     "grader", "rewriter", "generator", "evaluator", "router", "reranker", "refiner", "extractor", "vision"
 ]

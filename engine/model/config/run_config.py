@@ -14,6 +14,7 @@ from engine.model.config.registry import USUAL, WORKFLOWS, declared
 from engine.model.config.role_models import (
     PRESETS,
     ContextPolicy,
+    Expand,
     GatePolicy,
     Mode,
     RoleModel,
@@ -277,6 +278,20 @@ class RunConfig:
         switch(
             N_("Answer even if nothing passed"),
             N_("Uses the best unverified passages; the answer is then marked as unverified."),
+        )
+    )
+    expand: Expand = _by_workflow(  # noqa: RUF009
+        choice(
+            {"none": N_("Nothing more"), "neighbours": N_("Neighbours"), "section": N_("Section")},
+            N_("Around each passage"),
+            N_(
+                "What a passage for the answer brings along from its source, as far as the token budget has room once "
+                "every passage is in. More context, and more tokens."
+            ),
+            notes={
+                "neighbours": N_("The passage before it and the one after it."),
+                "section": N_("The rest of its section, up to eight passages on each side."),
+            },
         )
     )
     refine: bool = _by_workflow(

@@ -12,3 +12,4 @@ from engine.model.values.origin import *
 from engine.model.values.record import *
 from engine.model.values.rounds import *
 from engine.model.values.sources import *
+from engine.model.values.surroundings import *

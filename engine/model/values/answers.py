@@ -52,6 +52,10 @@ class Context:
     """Everything that was to go in, in its order, with what the budget made of it (graph + vector retrieval)."""
     refined: Mapping[PassageId, tuple[Sentence, ...]] = field(default_factory=dict)
     """Sentences of passages that were cut before generation, kept and cut ones, in the order of the passage."""
+    around: Mapping[PassageId, tuple[PassageId, ...]] = field(default_factory=dict)
+    """By passage: what was given of its surroundings, in the order of the source; texts are in the record once."""
+    around_cut: tuple[PassageId, ...] = ()
+    """Surroundings left out because the token budget was spent, in the order in which they were to be added."""
 
     @property
     def sentences(self) -> tuple[int, int]:
@@ -68,6 +72,8 @@ class Citation:
     passage_id: PassageId
     source: str
     section: str = ""
+    around: tuple[PassageId, ...] = ()
+    """Surroundings of the passage that the cited sentences stand in, where that is not the passage itself."""
 
 
 @dataclass(frozen=True, slots=True)

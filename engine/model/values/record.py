@@ -18,6 +18,7 @@ from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
 from engine.model.values.names import BY_HAND, AnswerNote, Outcome, PassageId, RunId, Support
 from engine.model.values.origin import Origin
 from engine.model.values.rounds import Passage, Round, Verdict
+from engine.model.values.surroundings import Surrounding
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -65,6 +66,9 @@ class RunRecord:
     rewrites: tuple[Rewrite, ...] = ()
     nodes: tuple[NodeExecution, ...] = ()
     model_calls: tuple[ModelCall, ...] = ()
+    surroundings: tuple[Surrounding, ...] | None = None
+    """What surrounds the candidates of all rounds, without those that are candidates themselves; None where nothing
+    was asked for or could be read."""
     context: Context | None = None
     answer: str = ""
     citations: tuple[Citation, ...] = ()

@@ -12,6 +12,7 @@ from typing import Any
 from engine.errors import ModelError
 from engine.flow.context import Roles
 from engine.model.cost import Cost
+from engine.model.surroundings import around_of, read_with
 from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
 from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
 from engine.replay.recorded import Evidence, same_context
@@ -135,6 +136,6 @@ class _RecordedWriter:
         if draft.evaluation is None:
             # That the evaluator failed, or had no time left, is part of the recording as it stands.
             return None if all_as_recorded(course, record) and evidence.same("evaluator") else "evaluation"
-        given = record.context.passages if record.context else ()
+        given = read_with(record.context.passages, around_of(record)) if record.context else ()
         same = excerpts(given, evidence.config.top_k) == excerpts(given, record.config.top_k)
         return None if same and evidence.same("evaluator") else "evaluation"

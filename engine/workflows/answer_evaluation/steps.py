@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,8 @@ from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.llm.writer_prompts import first_messages, revision_message
 from engine.model.events import AnswerBegun, AnswerCompleted, ContextAssembled, Decided, Drafted, Evaluated
 from engine.model.language import language_of
-from engine.model.values import Context, Decision, Draft, Evaluation, Excerpt, Round
+from engine.model.surroundings import read_with, texts_around
+from engine.model.values import Around, Decision, Draft, Evaluation, Excerpt, Passage, PassageId, Round
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
 from engine.roles import EvaluationRequest, GenerationRequest
@@ -31,6 +32,7 @@ from engine.workflows.answer_evaluation.policy import (
 )
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 from engine.workflows.steps.citing import Citing
+from engine.workflows.steps.surround import surroundings
 
 _NODE = "generate_answer"
 _OBSERVING_S = 5.0
@@ -41,7 +43,8 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
     """Put question and passages into the conversation; with nothing passed, abstain honestly (SC-07, AE-06)."""
     rounds: tuple[Round, ...] = state["rounds"]
     writer = own_roles(run, AnswerRoles).writer
-    context = assemble(rounds, run.config, writer.context_tokens, writer.count_tokens)
+    read = await surroundings(state, run, trace)
+    context = assemble(rounds, run.config, writer.context_tokens, writer.count_tokens, surroundings=read)
     run.emit(ContextAssembled(context=context))
     scores = scores_of(rounds, run.config)
     if not context.passages:
@@ -55,8 +58,10 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         passages=context.passages,
         language=language_of(state["question"]),
         verified=context.verified,
+        around=texts_around(context, rounds, read),
     )
-    return {"context": context, "messages": first_messages(request), "retrieved_nodes_score": scores}
+    made = {"context": context, "messages": first_messages(request), "retrieved_nodes_score": scores}
+    return {**made, "surroundings": read}
 
 
 def after_preparing(state: Mapping[str, Any]) -> str:
@@ -76,7 +81,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     trace.draft = state["epoch"]
     if revising:
         run.emit(AnswerBegun(draft=state["epoch"]))
-    citing = Citing(trace, StreamedCitations(state["context"].passages))
+    citing = Citing(trace, StreamedCitations(state["context"].passages, _around(state)))
     try:
         draft = await _written(state, run, citing)
     except ModelError as failure:
@@ -178,9 +183,9 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
     """The judgement, or None with a warning where there is none; the answer stands either way."""
     if run.clock.left_s() <= 0:
         return None
-    context, draft = state["context"], state["draft"]
-    seen = excerpts(context.passages, run.config.top_k)
-    request = _request(state["question"], newest_answer(state["messages"]), draft, context, seen)
+    passages, draft = read_with(state["context"].passages, _around(state)), state["draft"]
+    seen = excerpts(passages, run.config.top_k)
+    request = _request(state["question"], newest_answer(state["messages"]), draft, passages, seen)
     try:
         async with run.within(max(0.0, run.clock.left_s())):
             evaluation = await own_roles(run, AnswerRoles).evaluator.evaluate(request, trace)
@@ -198,16 +203,20 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
     return evaluation
 
 
+def _around(state: Mapping[str, Any]) -> dict[PassageId, Around]:
+    return texts_around(state["context"], state["rounds"], state.get("surroundings"))
+
+
 def _request(
-    question: str, answer: str, draft: Draft, context: Context, seen: tuple[Excerpt, ...]
+    question: str, answer: str, draft: Draft, passages: Sequence[Passage], seen: tuple[Excerpt, ...]
 ) -> EvaluationRequest:
-    shown = tuple(replace(passage, text=item.text) for passage, item in zip(context.passages, seen, strict=False))
+    shown = tuple(replace(passage, text=item.text) for passage, item in zip(passages, seen, strict=False))
     return EvaluationRequest(
         question=question,
         answer=answer,
         passages=shown,
         language=language_of(question),
-        unseen=len(context.passages) - len(shown),
+        unseen=len(passages) - len(shown),
         removed_markers=draft.removed_markers,
     )
 

@@ -30,11 +30,13 @@ from engine.model.values import (
 from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
 from engine.replay.recorded import (
     Evidence,
+    RecordedRetriever,
     RecordedRewriter,
     ReplayClock,
     context_of,
     is_unseen,
     retrieved,
+    same_surroundings,
     source_of,
 )
 from engine.replay.replay import Replay
@@ -313,13 +315,14 @@ class _RecordedSearch:
         return found
 
 
-class _ByStrategy:
+class _ByStrategy(RecordedRetriever):
     def __init__(self, search: _RecordedSearch, strategy: Strategy) -> None:
+        super().__init__(search._replay.evidence, search._replay.driver)
         self._search = search
         self._strategy: Strategy = strategy
 
     async def search(self, query: str, limit: int) -> Retrieval:
-        return retrieved(self._search.found(self._strategy, query, limit), self._search._replay.evidence, limit)
+        return retrieved(self._search.found(self._strategy, query, limit), self._evidence, limit)
 
 
 def _failed(code: str) -> WorkbenchError:
@@ -402,7 +405,8 @@ class _RecordedAnswers:
             raise Unrecorded("answer", replay.evidence.prices.grading * course.unknown + self._writing)
         given = context_of(course)
         former = assemble(replay.rounds_until(course), replay.record.config, NO_LIMIT, len)
-        if not (self._same("generator") and (former.passages, former.verified) == (given.passages, given.verified)):
+        same = self._same("generator") and same_surroundings(replay.record, replay.config)
+        if not (same and (former.passages, former.verified) == (given.passages, given.verified)):
             course.given = given
             raise Unrecorded("answer", self._writing)
         draft = self._draft(course)

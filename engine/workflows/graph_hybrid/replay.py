@@ -97,7 +97,7 @@ class GraphReplay(Replay):
         """Return whether passages, graph and tables would be cut equally, as far as the budget cuts them."""
         now, then = graph_options(self.config), graph_options(self.record.config)
         given = self.record.context
-        roomy = given is not None and all(part.given for part in given.parts) and not given.cut
+        roomy = given is not None and all(part.given for part in given.parts) and not (given.cut or given.around_cut)
         if not (roomy or same_refining(self.config, self.record.config)):
             return False
         return now.context_tokens == then.context_tokens or (now.context_tokens > then.context_tokens and roomy)

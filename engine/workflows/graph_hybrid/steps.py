@@ -24,9 +24,11 @@ from engine.model.events import (
     Retrieved,
 )
 from engine.model.language import language_of
+from engine.model.surroundings import texts_around
 from engine.model.values import (
     LISTS_OF_MODE,
     SEARCHING_MODES,
+    Around,
     Complexity,
     Context,
     Decision,
@@ -51,6 +53,7 @@ from engine.workflows.steps.citing import Citing
 from engine.workflows.steps.grade import grade_step
 from engine.workflows.steps.heard import Heard
 from engine.workflows.steps.refine import refined_strips
+from engine.workflows.steps.surround import surroundings
 
 LOOK_S = 5.0
 """Longest wait for the names of a graph; the search asks again, and says what is wrong."""
@@ -330,12 +333,14 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     if not rounds and not tables_only:
         return await _unsearched(state, run, trace)
     generator = run.roles.generator
+    read = await surroundings(state, run, trace)
     made = assembled(
         state["question"],
         rounds,
         run.config,
         tables=tables_of(run.attachments),
         cut=cut,
+        surroundings=read,
         most_tokens=generator.context_tokens,
         count_tokens=generator.count_tokens,
     )
@@ -344,14 +349,15 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         answer = no_room_for_tables(state["question"]) if tables_only else abstained_answer(state["question"], rounds)
         run.emit(AnswerCompleted(answer=answer))
         return {}
-    citing = Citing(trace, AttachingCitations(made.context.passages, tables_of(run.attachments)))
+    around = texts_around(made.context, rounds, read)
+    citing = Citing(trace, AttachingCitations(made.context.passages, tables_of(run.attachments), around))
     worked = worked_out(state["question"], tables_of(run.attachments), language_of(state["question"]))
     if tables_only and worked is not None:
         # Sums and orders of cells are exact, no matter which model writes.
         citing.token(worked.text)
         _complete(citing, run, worked.text)
         return {}
-    await _answered(generator.generate(_request(state, made), citing), citing, run)
+    await _answered(generator.generate(_request(state, made, around), citing), citing, run)
     return {}
 
 
@@ -367,7 +373,7 @@ async def _unsearched(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     return {}
 
 
-def _request(state: Mapping[str, Any], made: Assembled) -> GenerationRequest:
+def _request(state: Mapping[str, Any], made: Assembled, around: Mapping[PassageId, Around]) -> GenerationRequest:
     return GenerationRequest(
         question=state["question"],
         passages=made.passages,
@@ -375,6 +381,7 @@ def _request(state: Mapping[str, Any], made: Assembled) -> GenerationRequest:
         verified=made.context.verified,
         graph=made.context.graph,
         tables=made.tables,
+        around=around,
     )
 
 

@@ -11,12 +11,14 @@ from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
+from engine.model.surroundings import texts_around
 from engine.model.values import Round
 from engine.retrieval.assemble import assemble, gap_for
 from engine.retrieval.citations import StreamedCitations
 from engine.roles import GenerationRequest
 from engine.workflows.steps.citing import Citing
 from engine.workflows.steps.refine import refined_strips
+from engine.workflows.steps.surround import surroundings
 
 
 async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -26,15 +28,17 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     """
     rounds: tuple[Round, ...] = state["rounds"]
     generator = run.roles.generator
+    read = await surroundings(state, run, trace)
     cut = await refined_strips(state["question"], rounds, run, trace)
-    context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens, cut)
+    context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens, cut, surroundings=read)
     run.emit(ContextAssembled(context=context))
     if not context.passages:
         run.emit(AnswerCompleted(answer=abstained_answer(state["question"], rounds)))
         return {}
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
-    citing = Citing(trace, StreamedCitations(context.passages))
+    around = texts_around(context, rounds, read)
+    citing = Citing(trace, StreamedCitations(context.passages, around))
     try:
         async with run.within(trace.limit_s):
             text = await generator.generate(
@@ -43,6 +47,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
                     passages=tuple(read_as(item, cut, gap_for(run.config)) for item in context.passages),
                     language=language_of(state["question"]),
                     verified=context.verified,
+                    around=around,
                 ),
                 citing,
             )

@@ -28,6 +28,11 @@ def differences(predicted: WhatIf, real: RunRecord) -> list[str]:
     offered = [*(item.id for item in real.context.passages), *real.context.cut] if real.context else []
     if predicted.passages and [item.id for item in predicted.passages] != offered:
         found.append("what the generator is given")
+    if predicted.around is not None and real.context and predicted.passages:
+        brought = {*real.context.around_cut, *(name for names in real.context.around.values() for name in names)}
+        given = {item.id for item in real.context.passages}
+        if brought != {name for own, names in predicted.around.items() if own in given for name in names}:
+            found.append("what surrounds it")
     spent = real.built_in_calls - refused(real)
     if not bounded and predicted.cost.built_in_calls != spent:
         found.append(f"cost {predicted.cost.built_in_calls} for {spent}")

@@ -151,6 +151,36 @@ def _read(record: RunRecord) -> list[str]:
     return [kept_text(item, record.context.refined) for item in record.context.passages]
 
 
+def test_what_surrounds_passages_is_decided_again_without_a_call(engine: Engine) -> None:
+    """SC-04, BE-04: the record holds what any candidate could bring along, so that of others is foretold too."""
+    states: Counter[State] = Counter()
+    brought = 0
+    for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 12]):
+        recorded = engine.run(question.question, RunConfig(expand="neighbours"))
+        own = what_if(recorded, recorded.config)
+        assert own.same_path and own.answer == recorded.answer
+        for config in _share_of_the_grid(place, 12, 5):
+            for asked in (replace(config, expand="neighbours"), config):
+                predicted = what_if(recorded, asked)
+                states[predicted.state] += 1
+                if predicted.path_known:
+                    brought += len(predicted.around or ())
+                    assert _differences(predicted, engine.run(question.question, asked)) == [], _named(question, asked)
+    assert min(states[state] for state in ("known", "generation")) > 5 and brought > 20
+
+
+def test_what_was_not_read_is_not_guessed(engine: Engine) -> None:
+    """SC-04: where a run read nothing around its passages, the path is known and the answer is not."""
+    question = "What is a truth table?"
+    recorded = engine.run(question, RunConfig())
+    predicted = what_if(recorded, RunConfig(expand="neighbours"))
+    real = engine.run(question, RunConfig(expand="neighbours"))
+    assert (predicted.state, predicted.gap, predicted.around) == ("generation", "answer", None)
+    assert (predicted.outcome, real.outcome) == ("answered", "answered")
+    assert real.context and real.context.around and real.surroundings
+    assert what_if(real, RunConfig()).state == "generation", "with less around it the answer may be another one"
+
+
 def _share_of_the_grid(place: int, turns: int, others: int) -> list[RunConfig]:
     """The whole grid where it is asked for; else every question takes its turn of it, so that each setting is tried."""
     if WHOLE:

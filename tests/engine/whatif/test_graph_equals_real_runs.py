@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import Mode, RunConfig
+from engine.model.config import Expand, Mode, RunConfig
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
 from engine.retrieval.graph_options import GraphOptions
@@ -63,7 +63,9 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"mode_from": "analysis"},
     {"answer_directly": False},
     {"grade_probe": True},
+    {"expand": "neighbours"},
 )
+_EXPANDED: tuple[Expand, ...] = ("none", "neighbours", "section")
 _OPTIONS = frozenset(GraphOptions.__slots__)
 
 
@@ -91,6 +93,7 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
     states: Counter[State] = Counter()
     base = RunConfig(workflow="graph_hybrid", mode=recorded_mode, budget_s=600)
     for place, question in enumerate(_questions(recorded_mode)):
+        base = replace(base, expand=_EXPANDED[place % 3])
         recorded = engine.run(question, base)
         own = what_if(recorded, base)
         assert own.same_path and own.answer == recorded.answer and own.decisions == recorded.decisions

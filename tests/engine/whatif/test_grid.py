@@ -13,7 +13,17 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from engine.errors import InvalidConfig
-from engine.model.config import ContextPolicy, GatePolicy, Mode, Options, RoleModel, RoleModels, RunConfig, SearchMethod
+from engine.model.config import (
+    ContextPolicy,
+    Expand,
+    GatePolicy,
+    Mode,
+    Options,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+    SearchMethod,
+)
 from engine.model.decide import Evidence, decide, passed_ids
 from engine.model.events import fold_all
 from engine.model.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
@@ -207,6 +217,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "answer_unverified": st.booleans(),
     "refine": st.booleans(),
     "sentence_threshold": fractions,
+    "expand": st.sampled_from(get_args(Expand)),
     "probe_k": st.integers(1, 40),
     "grade_probe": st.booleans(),
     "ignore_cache": st.booleans(),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import Options, RunConfig, WorkflowName
+from engine.model.config import Expand, Options, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
 from engine.samples import sample_questions
@@ -55,7 +55,10 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"gate": "min_relevant", "min_relevant": 2},
     {"grade_pass_threshold": 0.2},
     {"probe_k": 5},
+    {"expand": "none"},
+    {"expand": "section"},
 )
+_EXPANDED: tuple[Expand, ...] = ("none", "neighbours", "section")
 _QUESTIONS = ("What is a truth table?", "离散数学", "糖尿病的早期症状有哪些？", "Compare a relation and a function.")
 
 
@@ -76,6 +79,7 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
     asked = tuple(item.question for item in sample_questions()) if WHOLE else _QUESTIONS
     base = RunConfig(workflow=workflow, options=OPTIONS[workflow][0], budget_s=600)
     for place, question in enumerate(asked):
+        base = replace(base, expand=_EXPANDED[place % 3])
         recorded = engine.run(question, base)
         own = what_if(recorded, base)
         assert own.same_path and own.answer == recorded.answer and own.decisions == recorded.decisions

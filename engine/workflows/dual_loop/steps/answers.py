@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,17 @@ from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerBegun, ContextAssembled, Decided, Evaluated
 from engine.model.language import language_of
-from engine.model.values import Context, Draft, Evaluation, Excerpt
+from engine.model.surroundings import texts_around
+from engine.model.values import Around, Context, Draft, Evaluation, Excerpt, Passage, PassageId
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
 from engine.roles import DirectRequest, EvaluationRequest, GenerationRequest
 from engine.workflows.answer_evaluation.policy import excerpts
 from engine.workflows.dual_loop.policy import decide_answer, settled
 from engine.workflows.dual_loop.roles import DualRoles
-from engine.workflows.dual_loop.steps.parts import completed, drafted, evidence_of, let_best_stand
+from engine.workflows.dual_loop.steps.parts import completed, drafted, evidence_of, let_best_stand, read_for
 from engine.workflows.steps.citing import Citing
+from engine.workflows.steps.surround import surroundings
 
 _NODE = "direct_response"
 _GENERATE = "generate_response"
@@ -73,40 +75,48 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
     """
     drafts: tuple[Draft, ...] = state["drafts"]
     generator = run.roles.generator
-    context = assemble(state["rounds"], run.config, generator.context_tokens, generator.count_tokens)
+    read = await surroundings(state, run, trace)
+    context = assemble(state["rounds"], run.config, generator.context_tokens, generator.count_tokens, surroundings=read)
     run.emit(ContextAssembled(context=context))
     allowed_s = run.clock.left_s() if drafts else max(run.clock.left_s(), run.generation_allowance_s)
     trace.limit_s, trace.began_s = max(0.0, allowed_s), run.clock.elapsed_s()
     trace.draft = len(drafts)
     if drafts:
         run.emit(AnswerBegun(draft=len(drafts)))
-    citing = Citing(trace, StreamedCitations(context.passages))
+    around = texts_around(context, state["rounds"], read)
+    citing = Citing(trace, StreamedCitations(context.passages, around))
     try:
-        draft = await _written(state, context, run, citing)
+        draft = await _written(state, context, around, run, citing)
     except WorkbenchError as failure:
         _fall_back_on(state, run, citing)
         if not drafts:
             raise
         run.warn(failure, _GENERATE)
-        return {"writer_failed": True}
+        return {"writer_failed": True, "surroundings": read}
     except BaseException:
         # What had arrived stays in the record, no matter what ended the writing.
         _fall_back_on(state, run, citing)
         raise
     if trace.truncated_at is not None:
         run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), _GENERATE)
-    return drafted(run, state, draft, context)
+    return {**drafted(run, state, draft, context), "surroundings": read}
 
 
 async def _written(
-    state: Mapping[str, Any], context: Context, run: RunContext, citing: Citing[StreamedCitations]
+    state: Mapping[str, Any],
+    context: Context,
+    around: Mapping[PassageId, Around],
+    run: RunContext,
+    citing: Citing[StreamedCitations],
 ) -> Draft:
     """One answer; every way in which none comes about is an error of ours."""
     model, limit_s = model_of(run, "generator"), citing.trace.limit_s or 0.0
     if not limit_s:
         raise ModelError.budget_spent(model=model, seconds=run.config.budget_s)
     question = state["question"]
-    request = GenerationRequest(question, context.passages, language_of(question), verified=context.verified)
+    request = GenerationRequest(
+        question, context.passages, language_of(question), verified=context.verified, around=around
+    )
     try:
         async with run.within(limit_s):
             text = await run.roles.generator.generate(request, citing)
@@ -137,7 +147,7 @@ async def grade_relevance(state: Mapping[str, Any], run: RunContext, trace: Node
     """Judge the newest answer against the question; where no correction follows, the best answer stands."""
     drafts: tuple[Draft, ...] = state["drafts"]
     if not state["writer_failed"]:
-        evaluation, seen = await _evaluate(state["question"], drafts[-1], state["contexts"][-1], run, trace)
+        evaluation, seen = await _evaluate(state["question"], drafts[-1], read_for(state, -1), run, trace)
         drafts = (*drafts[:-1], replace(drafts[-1], evaluation=evaluation, seen=seen))
     decision = decide_answer(evidence_of(state, run, drafts=drafts), run.config)
     run.emit(Decided(decision=decision))
@@ -148,13 +158,13 @@ async def grade_relevance(state: Mapping[str, Any], run: RunContext, trace: Node
 
 
 async def _evaluate(
-    question: str, draft: Draft, context: Context, run: RunContext, trace: NodeTrace
+    question: str, draft: Draft, passages: Sequence[Passage], run: RunContext, trace: NodeTrace
 ) -> tuple[Evaluation | None, tuple[Excerpt, ...]]:
     """The judgement with what the evaluator saw; None with a warning where there is none, and the answer stands."""
     if run.clock.left_s() <= 0:
         return None, ()
-    seen = excerpts(context.passages, run.config.top_k)
-    shown = tuple(replace(passage, text=item.text) for passage, item in zip(context.passages, seen, strict=False))
+    seen = excerpts(passages, run.config.top_k)
+    shown = tuple(replace(passage, text=item.text) for passage, item in zip(passages, seen, strict=False))
     request = EvaluationRequest(
         question=question,
         # Markers from memory point to passages that this run did not search, and that no one can hold them against.
@@ -162,7 +172,7 @@ async def _evaluate(
         passages=shown,
         language=language_of(question),
         aim="relevance",
-        unseen=len(context.passages) - len(shown),
+        unseen=len(passages) - len(shown),
         removed_markers=draft.removed_markers,
     )
     try:

@@ -23,7 +23,7 @@ from engine.workflows.dual_loop.distil import MOST_READ, cited_sentences, extrac
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, of_this_question, recalled
 from engine.workflows.dual_loop.roles import DualRoles
-from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s
+from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s, read_for
 from engine.workflows.steps.heard import Heard
 
 _NODE = "retrieve_memory"
@@ -89,7 +89,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     remembers = dual_options(run.config).memory and not run.trial
     if draft is None or draft.direct or draft.evaluation is None or not remembers:
         return {}
-    given = Given(state["contexts"][draft.index].passages)
+    given = Given(read_for(state, draft.index))
     if sources_differ(draft.text) or unsupported_sentences(state["question"], draft.text, given):
         return {}
     memory = await _memory(state["question"], draft, run, trace)

@@ -8,7 +8,8 @@ from typing import Any
 from engine.flow.context import RunContext
 from engine.model.decide import best_draft
 from engine.model.events import AnswerCompleted, ContextAssembled, Drafted, RouteTried
-from engine.model.values import Context, Draft, Strategy, TriedRoute
+from engine.model.surroundings import read_with, texts_around
+from engine.model.values import Context, Draft, Passage, Strategy, TriedRoute
 from engine.workflows.dual_loop.policy import DualEvidence, passed_over, stale, usable_strategies
 
 MEMORY_S = 5.0
@@ -50,6 +51,12 @@ def note_passed_over(
     """``tried`` with the strategies added whose turn went by because they cannot be used."""
     passed = passed_over(to, skipped, tried)
     return (*tried, *note(run, *(TriedRoute(item, attempt, "skipped", skipped[item]) for item in passed)))
+
+
+def read_for(state: Mapping[str, Any], draft: int) -> tuple[Passage, ...]:
+    """The passages that an answer was written from, with what surrounds them in their text."""
+    context = state["contexts"][draft]
+    return read_with(context.passages, texts_around(context, state.get("rounds", ()), state.get("surroundings")))
 
 
 def drafted(run: RunContext, state: Mapping[str, Any], draft: Draft, context: Context) -> dict[str, Any]:
