@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from engine.errors import RecordError
 from engine.model.config import RunConfig
-from engine.model.events import Event, RunStarted, SetJudged, fold_all
-from engine.model.values import Outcome, PassageId, RunId, SetVerdict
+from engine.model.events import Event, RunStarted, SetJudged, Surrounded, fold_all
+from engine.model.values import Outcome, PassageId, RunId, SetVerdict, Surrounding
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from tests.components.loop_events import RUNS
 from tests.support.recorded import recorded_run
@@ -74,9 +74,10 @@ def test_every_kind_of_event_comes_back_equal_from_its_json(kind: Any, data: st.
 def test_recorded_runs_hold_every_kind_of_event_and_come_back_equal() -> None:
     names = ("quality: low, rewritten, high", "dual: corrected", "graph: at once")
     loops = [event for name in names for event in RUNS[name].events()]
-    # Only a run whose passages must suffice together has this one.
+    # Only runs of settings that these do not have send these.
     whole = SetJudged(round=0, verdict=SetVerdict((PassageId("p"),), "part", "One thing is missing."))
-    events = [*recorded_run(1, "answered"), *recorded_run(0, "failed"), *loops, whole]
+    around = Surrounded(surroundings=(Surrounding(PassageId("s.md#2"), "s.md", "What comes next.", ordinal=2),))
+    events = [*recorded_run(1, "answered"), *recorded_run(0, "failed"), *loops, whole, around]
     assert {type(event) for event in events} == set(EVENT_CLASSES)
     assert [event_from_json(event_to_json(event)) for event in events] == events
 
