@@ -145,20 +145,20 @@ PASSED = _judged(_passage(5, 0.9), _passage(7, 0.8), _passage(3, 0.7))
 
 def test_neighbours_come_with_the_best_passage_that_they_stand_next_to_and_once() -> None:
     """BE-04"""
-    context = assemble(PASSED, RunConfig(expand="neighbours"), 1000, len, READ)
+    context = assemble(PASSED, RunConfig(expand="neighbours"), 1000, len, surroundings=READ)
     assert [item.ordinal for item in context.passages] == [5, 7, 3]
     assert _brought(context) == {"s.md#5": [4, 6], "s.md#7": [8], "s.md#3": [2]}
-    assert not assemble(PASSED, RunConfig(), 1000, len, READ).around
+    assert not assemble(PASSED, RunConfig(), 1000, len, surroundings=READ).around
     elsewhere = [replace(item, source="other.md") for item in READ]
-    assert not assemble(PASSED, RunConfig(expand="neighbours"), 1000, len, elsewhere).around
+    assert not assemble(PASSED, RunConfig(expand="neighbours"), 1000, len, surroundings=elsewhere).around
 
 
 def test_a_section_comes_in_order_and_ends_where_the_next_one_begins() -> None:
     """BE-04"""
-    context = assemble(PASSED, RunConfig(expand="section"), 1000, len, READ)
+    context = assemble(PASSED, RunConfig(expand="section"), 1000, len, surroundings=READ)
     assert _brought(context) == {"s.md#5": [1, 2, 4, 6]}, "8 and 9 stand in another section"
     far = [_around(5 + place) for place in range(1, 12)]
-    alone = assemble(_judged(_passage(5, 0.9)), RunConfig(expand="section"), 10_000, len, far)
+    alone = assemble(_judged(_passage(5, 0.9)), RunConfig(expand="section"), 10_000, len, surroundings=far)
     assert _brought(alone) == {"s.md#5": list(range(6, 14))}
 
 
@@ -167,10 +167,10 @@ def test_surroundings_take_the_room_that_passages_leave_nearest_first_and_what_d
     passages = sum(len(item.passage.text) for item in PASSED[0].candidates)
     sizes = {item.ordinal: len(item.text) for item in READ}
     room = sizes[4] + sizes[6]
-    context = assemble(PASSED, RunConfig(expand="section"), passages + room, len, READ)
+    context = assemble(PASSED, RunConfig(expand="section"), passages + room, len, surroundings=READ)
     assert (_brought(context), context.tokens) == ({"s.md#5": [4, 6]}, passages + room)
     assert context.around_cut == ("s.md#2", "s.md#1")
-    cut = assemble(PASSED, RunConfig(expand="section"), passages - 1, len, READ)
+    cut = assemble(PASSED, RunConfig(expand="section"), passages - 1, len, surroundings=READ)
     assert (cut.cut, cut.around) == (("s.md#3",), {}), "nothing takes the place of a passage that was cut"
     assert set(cut.around_cut) == {"s.md#4", "s.md#6", "s.md#2", "s.md#1"}
 
@@ -180,7 +180,7 @@ def test_sentences_that_chunks_share_are_given_once() -> None:
     before = _around(4, text="It begins. Sentence 5 of s.md ends here. ")
     after = _around(6, text="Shared sentence 5. It goes on.")
     rounds = _judged(_passage(5, 0.9))
-    context = assemble(rounds, RunConfig(expand="neighbours"), 1000, len, (before, after))
+    context = assemble(rounds, RunConfig(expand="neighbours"), 1000, len, surroundings=(before, after))
     around = texts_around(context, rounds, (before, after))["s.md#5"]
     assert [item.text for item in around.every] == ["It begins.", "It goes on."]
 
