@@ -230,7 +230,7 @@ def quotes_of(
 
 def _block(asking: Asking, passage: Passage, around: Around, marker: int, scale: float) -> Iterator[Quote]:
     def quotes(item: Surrounding) -> list[Quote]:
-        beside = replace(passage, text=item.text, section=item.section)
+        beside = replace(passage, text=item.text, section=item.section, context="")
         return list(_quotes(asking, beside, marker, scale * _SURROUNDING))
 
     own = list(_quotes(asking, passage, marker, scale))
