@@ -112,7 +112,7 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
     def cite(marker: int) -> Node | None:
         if marker not in cited:
             return None
-        place = place_text(cited[marker].source, cited[marker].section, words)
+        place = citation_text(cited[marker], words)
         return node(
             "button",
             "cite",
@@ -123,6 +123,14 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
         )
 
     return cite
+
+
+def citation_text(citation: Citation, words: Words) -> str:
+    """The place of what is cited, and which of its surroundings the sentences stand in where it is not the passage."""
+    place = place_text(citation.source, citation.section, words)
+    if not citation.around:
+        return place
+    return words("{place}, from what surrounds it ({names})", place=place, names=words(", ").join(citation.around))
 
 
 def _cell(cell: CellCitation, words: Words) -> Node:
@@ -184,7 +192,7 @@ def _foot(record: RunRecord, words: Words) -> list[Node]:
         node(
             "button",
             "chip link",
-            f"{item.marker} · {place_text(item.source, item.section, words)}",
+            f"{item.marker} · {citation_text(item, words)}",
             data_action=f"{OPEN}{item.passage_id}",
             tabindex="-1",
         )
@@ -193,10 +201,23 @@ def _foot(record: RunRecord, words: Words) -> list[Node]:
     spare = (len(record.context.passages) if record.context else 0) - len(record.citations)
     if chips and spare > 0:
         chips.append(node("span", "muted small", words.count("1 more read", "{n} more read", spare)))
+    if chips and (around := around_text(record, words)):
+        chips.append(node("span", "muted small", around))
     return [node("div", "foot", *chips)] if chips else []
+
+
+def around_text(record: RunRecord, words: Words) -> str:
+    """How much was given around the passages, and what of it did not fit; empty where nothing was to be."""
+    context = record.context
+    if context is None or not (context.around or context.around_cut):
+        return ""
+    given = sum(map(len, context.around.values()))
+    said = words.count("1 passage given around them", "{n} passages given around them", given)
+    left_out = len(context.around_cut)
+    return said + (words.count(", 1 did not fit", ", {n} did not fit", left_out) if left_out else "")
 
 
 def copied_text(record: RunRecord, words: Words) -> str:
     """The answer with its sources below, as the clipboard gets it."""
-    sources = [f"[{item.marker}] {place_text(item.source, item.section, words)}" for item in record.citations]
+    sources = [f"[{item.marker}] {citation_text(item, words)}" for item in record.citations]
     return "\n".join([record.answer, "", *sources]) if sources else record.answer

@@ -25,9 +25,11 @@ from components.sentences.rounds import round_names
 from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig
+from engine.model.surroundings import around_of
 from engine.model.values import (
     NO_SCALE,
     THEIR_SCALE,
+    Around,
     Comparison,
     PassageId,
     RunRecord,
@@ -80,6 +82,7 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
         "snippet": segments(snippet, terms),
         "context": passage.context,
         "text": segments(passage.text, terms),
+        **_surroundings(passage.id, record),
         "similarity": best.passage.similarity if best.round.scaled else 0.0,
         "bar": best.round.scaled,
         "value": similarity_value(best),
@@ -99,6 +102,16 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
         "kind": line.kind or "",
         "kind_text": words(SOURCE_KIND_NAMES[line.kind]) if line.kind else "",
         "kind_tip": words(WEB_PASSAGE) if line.kind == "web" else "",
+    }
+
+
+def _surroundings(passage_id: PassageId, record: RunRecord) -> dict[str, list[dict[str, Any]]]:
+    """What the generator was given before and after a passage, and whether the answer cites it."""
+    around = around_of(record).get(passage_id, Around())
+    cited = {name for item in record.citations if item.passage_id == passage_id for name in item.around}
+    return {
+        name: [{"text": item.text, "id": item.id, "cited": item.id in cited} for item in items]
+        for name, items in (("before", around.before), ("after", around.after))
     }
 
 

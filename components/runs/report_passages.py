@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.ask.answer import headline
+from components.ask.answer import citation_text, headline
 from components.ask.answer_text import Cite, answer_prose, doubts_of
 from components.ask.passage_rows import COLUMNS, passage_row
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.markup import Node, chip, node
-from components.common.phrases import begun, place_text
+from components.common.phrases import begun
 from components.common.terms import Segment, question_terms
 from components.labels import NOTHING_FOUND
 from engine.model.values import PassageId, RunRecord
@@ -33,9 +33,7 @@ def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, st
     look, said = headline(record, words)
     doubts = doubts_of(record, words)
     prose = answer_prose(record.answer, _linking(links, words), doubts=doubts)
-    sources = [
-        _source(marker, place_text(item.source, item.section, words), links) for marker, item in sorted(cited.items())
-    ]
+    sources = [_source(marker, citation_text(item, words), links) for marker, item in sorted(cited.items())]
     listed = (node("ul", "sources", *sources),) if sources else ()
     notes = (node("p", "note", "! ", f"{found} — {sentence}") for sentence, found in doubts.items())
     return (node("p", "", chip(look, said)), prose, *notes, *listed)
@@ -100,8 +98,22 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
         node("span", "steps", *(_sign(item) for item in row["history"])),
     )
     # A link to something inside a closed fold opens it, without a script.
-    full = node("div", "full", node("h4", "", words("Full text")), node("pre", "", *_marked(row["text"])), id=place)
+    full = node(
+        "div",
+        "full",
+        node("h4", "", words("Full text")),
+        *_around(row["before"], words),
+        node("pre", "", *_marked(row["text"])),
+        *_around(row["after"], words),
+        id=place,
+    )
     return node("details", "passage dropped" if row["dropped"] else "passage", summary, full, *_story(row, words))
+
+
+def _around(items: Sequence[Mapping[str, Any]], words: Words) -> list[Node]:
+    """What was given around a passage, in grey."""
+    cited = node("small", "", " · ", words("cited from here"))
+    return [node("pre", "muted", item["text"], *((cited,) if item["cited"] else ())) for item in items]
 
 
 def _story(row: Mapping[str, Any], words: Words) -> list[Node]:

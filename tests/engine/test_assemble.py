@@ -181,7 +181,7 @@ def test_sentences_that_chunks_share_are_given_once() -> None:
     after = _around(6, text="Shared sentence 5. It goes on.")
     rounds = _judged(_passage(5, 0.9))
     context = assemble(rounds, RunConfig(expand="neighbours"), 1000, len, surroundings=(before, after))
-    around = texts_around(context, rounds, (before, after))["s.md#5"]
+    around = texts_around(context, rounds, (before, after))[PassageId("s.md#5")]
     assert [item.text for item in around.every] == ["It begins.", "It goes on."]
 
 

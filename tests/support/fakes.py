@@ -11,9 +11,19 @@ from engine.errors import ModelError
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock
 from engine.llm.discovery import OllamaStatus
-from engine.model.config import RunConfig
+from engine.model.config import Expand, RunConfig
 from engine.model.events import Event, NodeStarted
-from engine.model.values import Attachment, Message, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
+from engine.model.values import (
+    Attachment,
+    Message,
+    ModelCall,
+    Passage,
+    PassageId,
+    RunId,
+    RunRecord,
+    Surrounding,
+    Verdict,
+)
 from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
@@ -45,6 +55,9 @@ class FakeRetriever:
             Passage(PassageId(name), f"{name}.md", f"The text of {name}.", value, value) for name, value in ordered
         )
         return Retrieval(passages=passages, floor=0.7, anchors="none")
+
+    async def around(self, passages: Sequence[Passage], expand: Expand) -> list[Surrounding]:
+        return []
 
 
 @dataclass

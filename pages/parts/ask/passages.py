@@ -90,6 +90,8 @@ _LABELS = {
     "via": N_("Via"),
     "moves": NC_("passages", "Order"),
     "context_tip": CONTEXT,
+    "around": N_("in grey around it: what was given of its surroundings"),
+    "around_cited": N_("cited from here"),
     "cut_sentences": N_("greyed: left out before the answer was written"),
 }
 

@@ -19,7 +19,7 @@ from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.errors import ModelError, WebSearchError
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
-from engine.model.config import Options, RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.model.config import Expand, Options, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.events import fold_all
 from engine.model.values import (
     SOURCE_KINDS,
@@ -36,6 +36,7 @@ from engine.model.values import (
     SourceKind,
     Strategy,
     Suggestion,
+    Surrounding,
     Verdict,
 )
 from engine.roles import (
@@ -146,6 +147,9 @@ class _Everyone:
 
     def count_tokens(self, text: str) -> int:
         return len(text)
+
+    async def around(self, passages: Sequence[Passage], expand: Expand) -> list[Surrounding]:
+        return []
 
     def _called(self, trace: Trace, role: Any, *about: object) -> None:
         model = self.config.models.of(role)
