@@ -12,7 +12,8 @@ from components.common.outcomes import Tone, branch_text, end_mark, end_text
 from components.common.phrases import place_text
 from engine.flow import workflow
 from engine.messages import N_
-from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
+from engine.model.decide import open_parts
+from engine.model.values import ANSWERED, BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
 
 _WAITING = N_("The answer appears here as it is written.")
@@ -142,7 +143,11 @@ def _cell(cell: CellCitation, words: Words) -> Node:
 
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:
     notes = answer_notes(record, words)
-    if record.outcome == "answered_forced" and not notes:
+    still_open = open_parts(record.rounds, record.config) if record.outcome in ANSWERED else ()
+    # The built-in generator says it in the answer itself; a model is told to.
+    if still_open and not record.config.models.generator.built_in:
+        notes.append(words("No passage that passed answers: {parts}", parts=words("; ").join(still_open)))
+    if record.outcome == "answered_forced" and not (notes or still_open):
         notes.append(words("Too few passages passed; this is the best that they allow."))
     if record.outcome == "answered_unverified" and record.rounds:
         notes.append(

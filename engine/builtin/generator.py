@@ -147,6 +147,8 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     unmentioned = () if foreign or cells else missing_terms(asking, read)
     if unmentioned:
         yield f"\n\n{say('missing', terms=say.listed(unmentioned))}"
+    if request.open_parts:
+        yield f"\n\n{say('open', parts=say.listed([part.rstrip('?？') for part in request.open_parts]))}"
     if difference is not None:
         told = {"first": f"{difference.figures[0]}{gap}[{difference.first.marker}]"}
         told["second"] = f"{difference.figures[1]}{gap}[{difference.second.marker}]"
@@ -398,7 +400,8 @@ def _asked(request: GenerationRequest) -> dict[str, Any]:
         for marker, passage in enumerate(request.passages, 1)
     ]
     tables = {"tables": [table_text(table) for table in request.tables]} if request.tables else {}
-    return {"question": request.question, "verified": request.verified, "passages": passages, **tables}
+    still_open = {"open_parts": request.open_parts} if request.open_parts else {}
+    return {"question": request.question, "verified": request.verified, "passages": passages, **tables, **still_open}
 
 
 def _surroundings(around: Around) -> dict[str, list[str]]:

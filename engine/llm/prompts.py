@@ -152,6 +152,7 @@ Reply with one JSON object: "finding" is the part of the passage that answers th
 "nothing"; then "relevant", true or false; then "sure", from 0.5 to 1, how sure you are of that verdict; then "why", \
 one short sentence in __LANGUAGE__."""
 
+_OPEN = "No passage was found that answers this part of the question. Say plainly that it stays open:"
 _OF_PARTS = (
     'The question asks several things, each between <part> and </part>. "parts" in your JSON object lists the numbers '
     "of those that this passage answers, such as [2], and is [] where it answers none of them in full."
@@ -309,8 +310,14 @@ def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
     if request.graph is not None:
         rules += _GRAPH
         parts.insert(0, fenced("entities", graph_text(request.graph)))
-    parts += [fenced("question", request.question), closing(request.language)]
+    parts += [fenced("question", request.question), *still_open(request), closing(request.language)]
     return prompt(rules, parts)
+
+
+def still_open(request: GenerationRequest) -> list[str]:
+    """Tell a generator which parts of the question no passage answers; nothing where there are none."""
+    parts = [fenced("part", part) for part in request.open_parts]
+    return [_OPEN, *parts] if parts else []
 
 
 def closing(language: Language) -> str:

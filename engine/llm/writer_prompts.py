@@ -16,6 +16,7 @@ from engine.llm.prompts import (
     fenced,
     in_language,
     numbered_with_surroundings,
+    still_open,
 )
 from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
@@ -75,7 +76,7 @@ def first_messages(request: GenerationRequest) -> tuple[BaseMessage, ...]:
     from langchain_core.messages import HumanMessage, SystemMessage
 
     parts = numbered_with_surroundings(request)
-    parts += [fenced("question", request.question), closing(request.language)]
+    parts += [fenced("question", request.question), *still_open(request), closing(request.language)]
     asked = HumanMessage("\n\n".join(parts), additional_kwargs={REQUEST: request})
     rules = _rules(request.language, request.verified) + (AROUND if request.around else "")
     return SystemMessage(rules), asked

@@ -14,6 +14,7 @@ from engine.flow.context import Retrieval, RunClock
 from engine.flow.declaration import gradings_a_passage
 from engine.model.config import Expand, RoleName, RunConfig
 from engine.model.cost import Cost
+from engine.model.decide import open_parts
 from engine.model.events import ContextAssembled
 from engine.model.surroundings import from_store
 from engine.model.values import (
@@ -103,6 +104,10 @@ class Evidence:
 
     def round(self, index: int) -> Round | None:
         return self.record.rounds[index] if index < len(self.record.rounds) else None
+
+    def same_open(self, rounds: Sequence[Round]) -> bool:
+        """Return whether the parts of the question that a generator is told to be open are those of the run."""
+        return open_parts(rounds, self.config) == open_parts(self.record.rounds, self.record.config)
 
     @property
     def same_version(self) -> bool:
@@ -553,7 +558,8 @@ class RecordedGenerator:
     def same_input(self, course: ReplayPath) -> bool:
         """Return whether the context that was just put together is the recorded one."""
         evidence = self._evidence
-        return evidence.same("generator") and same_context(context_of(course), evidence.record, evidence.config)
+        same = evidence.same("generator") and evidence.same_open(course.rounds)
+        return same and same_context(context_of(course), evidence.record, evidence.config)
 
 
 def context_of(course: ReplayPath) -> Context:

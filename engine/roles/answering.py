@@ -47,6 +47,8 @@ class GenerationRequest:
     """Tables of the question, whose cells are cited ``[T1:B3]``."""
     around: Mapping[PassageId, Around] = field(default_factory=dict)
     """What surrounds passages in their sources: cited by the marker of their passage."""
+    open_parts: tuple[str, ...] = ()
+    """Parts of the question that no passage answers: the answer says so."""
 
     @property
     def read(self) -> tuple[Passage, ...]:

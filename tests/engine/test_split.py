@@ -74,6 +74,17 @@ def test_an_open_part_is_searched_until_it_is_covered_and_the_answer_has_both(en
     assert {item.id for item in record.context.passages} > {item.id for item in before.context.passages}
 
 
+@pytest.mark.parametrize("workflow", ["self_corrective", "answer_evaluation"])
+def test_the_answer_says_which_part_stays_open(engine: Engine, workflow: str) -> None:
+    config = replace(SPLIT, workflow=workflow, max_rewrites=0)
+    record = engine.run(COMPOUND[2], config)
+    assert open_parts(record.rounds, config) == (parts_of(COMPOUND[2])[1],)
+    assert "急救用的胰高糖素这时为什么又不灵" in record.answer.splitlines()[-1] and not record.unsupported_sentences
+    assert engine.what_if(record, config).answer == record.answer
+    without = engine.what_if(record, replace(config, split=False))
+    assert without.decisions and not without.answer, "the generator would be told of no open part"
+
+
 def test_a_question_that_asks_one_thing_runs_as_without(engine: Engine) -> None:
     plain, split = engine.run(SIMPLE, USUAL), engine.run(SIMPLE, SPLIT)
     assert split.rounds == plain.rounds and split.decisions == plain.decisions

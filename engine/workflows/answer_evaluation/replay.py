@@ -92,7 +92,8 @@ class _RecordedWriter:
             judging = prices.grading * course.unknown
             raise Unrecorded("answer", judging + once, judging)
         number: int = course.state["epoch"]
-        same = evidence.same("generator") and same_context(course.state["context"], record, evidence.config)
+        same = evidence.same("generator") and evidence.same_open(course.rounds)
+        same = same and same_context(course.state["context"], record, evidence.config)
         if not (record.drafts and same):
             raise Unrecorded("answer", once, Cost())
         if number < len(record.drafts) and (not course.live or self._revised_the_same(number, course)):

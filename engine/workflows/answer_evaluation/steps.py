@@ -11,6 +11,7 @@ from engine.builtin.abstain import abstained_answer
 from engine.errors import ModelError, RecordError, RunWarning, UnreadableReply, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.llm.writer_prompts import first_messages, revision_message
+from engine.model.decide import open_parts
 from engine.model.events import AnswerBegun, AnswerCompleted, ContextAssembled, Decided, Drafted, Evaluated
 from engine.model.language import language_of
 from engine.model.surroundings import read_with, texts_around
@@ -59,6 +60,7 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         language=language_of(state["question"]),
         verified=context.verified,
         around=texts_around(context, rounds, read),
+        open_parts=open_parts(rounds, run.config),
     )
     made = {"context": context, "messages": first_messages(request), "retrieved_nodes_score": scores}
     return {**made, "surroundings": read}

@@ -9,6 +9,7 @@ from engine.builtin.abstain import abstained_answer
 from engine.builtin.strips import read_as
 from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
+from engine.model.decide import open_parts
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
 from engine.model.surroundings import texts_around
@@ -48,6 +49,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
                     language=language_of(state["question"]),
                     verified=context.verified,
                     around=around,
+                    open_parts=open_parts(rounds, run.config),
                 ),
                 citing,
             )
