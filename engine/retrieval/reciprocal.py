@@ -9,14 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from engine.model.config import SearchMethod
-from engine.model.values import Passage, PassageId, QueryKind
+from engine.model.values import Language, Passage, PassageId, QueryKind
 
 RANK_CONSTANT = 1
 """``k`` of 1 / (k + rank). Everything from 1 to 5 with weights of 0.5 to 0.8 was as good as the better list alone."""
 TEXT_WEIGHT = 0.7
 """What a place among the hits by words counts for, against 1 for one among those by vectors."""
+FOREIGN_TEXT_WEIGHT: Mapping[Language, float] = MappingProxyType({"zh": 1.5, "en": 0.3})
+"""The same by the language of a query whose passages are in another one. Only names and code of a Chinese query can be
+among English words, and those are sure: the right source came first for 54 % instead of 30 %, and among the first five
+for 77 %. The plain words of an English query are found in code between Chinese sentences, and say little: among the
+first five for 81 % instead of 73 %."""
 LEAST_DEPTH = 20
 """Hits of either list that are looked at, at least: so that the first five do not depend on how many are asked for."""
 
@@ -31,7 +37,9 @@ def most_similar_below(last: Passage, method: SearchMethod) -> float:
     return last.similarity if method == "vector" else 1.0
 
 
-def by_reciprocal_rank(by_vector: Sequence[Passage], by_words: Sequence[Passage], limit: int) -> tuple[Passage, ...]:
+def by_reciprocal_rank(
+    by_vector: Sequence[Passage], by_words: Sequence[Passage], limit: int, text_weight: float = TEXT_WEIGHT
+) -> tuple[Passage, ...]:
     """Fuse two lists into at most ``limit`` passages, each once, best first, with its place in either.
 
     Equal ones go by similarity, then by id.
@@ -44,7 +52,13 @@ def by_reciprocal_rank(by_vector: Sequence[Passage], by_words: Sequence[Passage]
         replace(item, vector_rank=ranks.get(key), text_rank=text_ranks.get(key), text_score=scores.get(key))
         for key, item in passages.items()
     ]
-    return tuple(sorted(merged, key=_order)[:limit])
+
+    def order(passage: Passage) -> tuple[float, float, str]:
+        fused = _share(passage.vector_rank) + text_weight * _share(passage.text_rank)
+        # Rounded, so that equal sums of other fractions are equal.
+        return -round(fused, 12), -passage.similarity, passage.id
+
+    return tuple(sorted(merged, key=order)[:limit])
 
 
 def by_both_queries(
@@ -65,12 +79,6 @@ def by_both_queries(
 
     chosen = sorted(passages.values(), key=order)[:limit]
     return tuple((item, {kind: own[item.id] for kind, own in ranks.items() if item.id in own}) for item in chosen)
-
-
-def _order(passage: Passage) -> tuple[float, float, str]:
-    fused = _share(passage.vector_rank) + TEXT_WEIGHT * _share(passage.text_rank)
-    # Rounded, so that equal sums of other fractions are equal.
-    return -round(fused, 12), -passage.similarity, passage.id
 
 
 def _share(rank: int | None) -> float:

@@ -19,7 +19,13 @@ from engine.model.config import Expand, SearchMethod
 from engine.model.language import language_of
 from engine.model.surroundings import REACH, Sources
 from engine.model.values import FoundSection, Language, Passage, PassageId, SourceKind, Surrounding
-from engine.retrieval.reciprocal import by_both_queries, by_reciprocal_rank, search_depth
+from engine.retrieval.reciprocal import (
+    FOREIGN_TEXT_WEIGHT,
+    TEXT_WEIGHT,
+    by_both_queries,
+    by_reciprocal_rank,
+    search_depth,
+)
 from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageReader, StoredPassage, Stretch, Vector, Within
 
@@ -255,7 +261,8 @@ class CollectionRetriever:
                     self._store.search_text(name, query, vector, depth, within),
                 )
                 by_vector, by_words = self._retrieval(query, vector, near), self._retrieval(query, vector, found)
-                return replace(by_vector, passages=by_reciprocal_rank(by_vector.passages, by_words.passages, limit))
+                fused = by_reciprocal_rank(by_vector.passages, by_words.passages, limit, _text_weight(query, near))
+                return replace(by_vector, passages=fused)
             case _:
                 assert_never(self._method)
 
@@ -294,6 +301,13 @@ def passage_of(hit: Hit, similarity: float) -> Passage:
         text_score=hit.text_score,
         context=stored.context,
     )
+
+
+def _text_weight(query: str, near: Sequence[Hit]) -> float:
+    """What words count for: another share where most of what lies near a query is in another language."""
+    own = language_of(query)
+    foreign = 2 * sum(written_in(hit.passage) != own for hit in near) > len(near)
+    return FOREIGN_TEXT_WEIGHT.get(own, TEXT_WEIGHT) if foreign else TEXT_WEIGHT
 
 
 def _ranked(found: Retrieval) -> Retrieval:

@@ -19,7 +19,7 @@ from engine.knowledge.milvus_schema import Layout, create_passages
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.config import RunConfig, SearchMethod
 from engine.model.decide import gated
-from engine.retrieval.reciprocal import LEAST_DEPTH
+from engine.retrieval.reciprocal import FOREIGN_TEXT_WEIGHT, LEAST_DEPTH, TEXT_WEIGHT, by_reciprocal_rank
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
@@ -97,6 +97,22 @@ def test_places_and_scores_are_told_by_the_methods_that_have_them(shelf: Shelf, 
         assert item.vector_rank == places.get(item.id)
         assert item.text_rank == all_by_words.get(item.id)
         assert item.vector_rank or item.text_rank
+
+
+@pytest.mark.parametrize(
+    ("query", "weight"),
+    [("Which number has leaves?", TEXT_WEIGHT), ("哪个 number 有 leaves？", FOREIGN_TEXT_WEIGHT["zh"])],
+)
+def test_words_count_differently_where_the_passages_are_in_another_language(
+    shelf: Shelf, run: Run, query: str, weight: float
+) -> None:
+    by_vector, by_words = (run(shelf(method).search(query, LEAST_DEPTH)).passages for method in METHODS[:2])
+    by_weight = {
+        tried: [item.id for item in by_reciprocal_rank(by_vector, by_words, 5, tried)]
+        for tried in (TEXT_WEIGHT, *FOREIGN_TEXT_WEIGHT.values())
+    }
+    assert len({tuple(order) for order in by_weight.values()}) == 3
+    assert [item.id for item in run(shelf("fused").search(query, 5)).passages] == by_weight[weight]
 
 
 def test_the_gate_looks_at_the_similarity_and_not_at_the_place_that_words_gave(shelf: Shelf, run: Run) -> None:
