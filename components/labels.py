@@ -54,6 +54,7 @@ JOB_KINDS = {
 }
 
 JOB_STATES = {
+    "describing": N_("writing context"),
     "extracting": N_("reading"),
     "summarising": N_("finding communities"),
     "indexing": N_("indexing"),
@@ -200,5 +201,9 @@ PRESET_NAMES = {
 }
 
 CONTEXT = N_("Context of passages")
-CONTEXT_NAMES: Mapping[PassageContext, str] = {"none": N_("None"), "path": N_("Title and section")}
+CONTEXT_NAMES: Mapping[PassageContext, str] = {
+    "none": N_("None"),
+    "path": N_("Title and section"),
+    "written": N_("Title, section and a sentence by a chat model"),
+}
 CONTEXT_HELP = N_("What is embedded, and searched by words, in front of a passage. Its own text stays as it is.")

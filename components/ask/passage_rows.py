@@ -7,6 +7,7 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting
+from components.common.markup import WRITTEN
 from components.common.outcomes import GATES
 from components.common.phrases import (
     bar_text,
@@ -31,6 +32,7 @@ from engine.model.values import (
     THEIR_SCALE,
     Around,
     Comparison,
+    Passage,
     PassageId,
     RunRecord,
     Sentence,
@@ -80,7 +82,7 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
         "source": passage.source,
         "section": section_text(passage.section, words),
         "snippet": segments(snippet, terms),
-        "context": passage.context,
+        "context": [line for line in (passage.context, _written(passage, record, words)) if line],
         "text": segments(passage.text, terms),
         **_surroundings(passage.id, record),
         "similarity": best.passage.similarity if best.round.scaled else 0.0,
@@ -113,6 +115,12 @@ def _surroundings(passage_id: PassageId, record: RunRecord) -> dict[str, list[di
         name: [{"text": item.text, "id": item.id, "cited": item.id in cited} for item in items]
         for name, items in (("before", around.before), ("after", around.after))
     }
+
+
+def _written(passage: Passage, record: RunRecord, words: Words) -> str:
+    """The sentence of context by a chat model, with its name."""
+    writer = record.manifest.get("context_model", "")
+    return words(WRITTEN, model=writer, text=passage.written) if passage.written else ""
 
 
 def history(line: LifeLine, record: RunRecord, names: Mapping[int, str], words: Words) -> list[dict[str, str]]:

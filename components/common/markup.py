@@ -12,6 +12,7 @@ from components.common.i18n import Words
 from components.common.inline import component, script
 from engine.messages import N_
 from engine.model.values import PassageId
+from engine.roles import StoredPassage
 
 OPEN = "open:"
 """What the press of a citation begins with; the passage's id follows."""
@@ -170,8 +171,11 @@ draw = Drawer("markup", "loops.css", "attachments.css")
 CONTEXT = N_("Context: not part of the passage's own text")
 
 
-def continued(context: str, words: Words) -> tuple[Node, ...]:
-    """What a passage continues (header row, term, items above it), to be shown before its text; nothing where empty."""
-    if not context:
-        return ()
-    return (node("p", "own-text muted small", context, title=words(CONTEXT)),)
+WRITTEN = N_("Context by {model}: {text}")
+
+
+def continued(passage: StoredPassage, words: Words, writer: str = "") -> tuple[Node, ...]:
+    """What a passage continues (header row, term, items above it), and the sentence that ``writer`` wrote for it."""
+    written = words(WRITTEN, model=writer, text=passage.written) if passage.written else ""
+    shown = (passage.context, written)
+    return tuple(node("p", "own-text muted small", line, title=words(CONTEXT)) for line in shown if line)

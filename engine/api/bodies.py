@@ -355,7 +355,10 @@ class SourceRequest(_Body):
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""
     context: PassageContext | None = None
-    """What is embedded in front of the passages of a collection that this file begins: nothing, or their headings."""
+    """What is embedded in front of the passages of a collection that this file begins: nothing, their headings, or
+    these and a sentence by a chat model. With sentences a file goes in as a job, whatever its size."""
+    context_model: StrictStr = Field("", max_length=200)
+    """The chat model that writes these sentences; empty: the extractor of the settings."""
     chunks: Chunks = Chunks()
     hidden: StrictBool = False
     """Whether what the file's author hid goes in too: text, slides, rows, columns, sheets."""

@@ -49,7 +49,7 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
     @needs("editor")
     async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
         item = IngestItem(body.name, data=await asyncio.to_thread(_content, body), hidden=body.hidden)
-        if len(item.data or b"") > AT_ONCE:
+        if len(item.data or b"") > AT_ONCE or await asyncio.to_thread(_written, get_engine(), name, body):
             return Json(await asyncio.to_thread(_as_job, get_engine(), item, name, body), 202)
         ingesting = asyncio.wrap_future(
             get_engine().start_ingest(
@@ -108,6 +108,12 @@ def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
         return Response(status_code=204)
 
 
+def _written(engine: Engine, collection: str, body: SourceRequest) -> bool:
+    """Whether a chat model is asked about each passage, which takes longer than a request."""
+    there = [info for info in engine.collections() if collection in (info.name, *info.aliases)]
+    return any(info.context == "written" for info in there) or body.context == "written"
+
+
 def _as_job(engine: Engine, item: IngestItem, collection: str, body: SourceRequest) -> dict[str, Any]:
     job_id = engine.ingestions.start(
         [item],
@@ -117,6 +123,7 @@ def _as_job(engine: Engine, item: IngestItem, collection: str, body: SourceReque
         query_prefix=body.query_prefix,
         passage_prefix=body.passage_prefix,
         context=body.context,
+        context_model=body.context_model,
     )
     return engine.ingestions.job(job_id).to_dict()
 

@@ -22,7 +22,7 @@ from engine.knowledge.ingest import Progress as Ingested
 from engine.knowledge.loaders.kinds import KINDS
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.preview import preview
-from engine.knowledge.rates import rate_of, usual_rate
+from engine.knowledge.rates import rate_of, usual_rate, writer_of
 from engine.library.accounts import English, account_lines, counts_left_out, note_text
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
@@ -67,8 +67,14 @@ def add_ingest(commands: Any) -> None:
     put.add_argument(
         "--context",
         choices=CONTEXTS,
-        help=f"what is embedded and searched in front of a passage, for a new collection: nothing (none), or its title "
-        f"and section (path); default: {NEW_CONTEXT}",
+        help=f"what is embedded and searched in front of a passage, for a new collection: nothing (none), its title "
+        f"and section (path), or these and a sentence by a chat model (written); default: {NEW_CONTEXT}",
+    )
+    put.add_argument(
+        "--context-model",
+        default="",
+        metavar="MODEL",
+        help="the chat model that writes these sentences, one call a passage; default: the extractor of the settings",
     )
     put.add_argument(
         "--graph", default="", metavar="MODEL", help="then read a knowledge graph: builtin (rules), or a chat model"
@@ -143,6 +149,7 @@ def _as_job(
         query_prefix=options.query_prefix,
         passage_prefix=options.passage_prefix,
         context=options.context,
+        context_model=options.context_model,
         graph=options.graph,
     )
     with bar_on(console) as bar:
@@ -232,6 +239,7 @@ def _body(options: argparse.Namespace, chunks: ChunkOptions) -> dict[str, Any]:
         **written,
         "chunks": asdict(chunks),
         "embedding_model": options.embedding_model,
+        "context_model": options.context_model,
         "hidden": options.hidden,
     }
 
@@ -254,15 +262,20 @@ def _previewed(
                 chunks,
                 embedding_model=options.embedding_model,
                 context=options.context,
+                context_model=options.context_model,
             )
     known = {str(item.get("name")): item for item in app.listed(at("collections"))}.get(options.collection, {})
     present = [SourceInfo.of(item) for item in app.sources(options.collection)]
     model = str(known.get("embedding_model", ""))
+    named = options.context_model or settings.models.extractor.model
+    writer = str(known.get("context_model", "")) if known else named if options.context == "written" else ""
     return preview(
         items,
         present,
         chunks,
         context=known.get("context") or options.context or NEW_CONTEXT,
+        context_model=writer,
+        context_tokens_per_s=rate_of(settings.data_dir, writer_of(writer)),
         limit_mb=settings.max_upload_mb,
         tokens_per_s=rate_of(settings.data_dir, model),
         usual_tokens_per_s=usual_rate(model),
@@ -285,6 +298,9 @@ def _print_preview(found: Preview) -> None:
     where = "here" if found.measured else "on a common machine"
     time = f", about {found.seconds:.0f} s {where}" if found.seconds is not None else ""
     console.print(f"To embed: {found.passages} passages{time}. Files that cannot be used: {len(found.failed)}.")
+    if price := found.writing:
+        time = f", about {price.seconds:.0f} s here" if price.seconds is not None else ""
+        console.print(f"Context: {price.calls} calls of {escape(price.model)}, about {price.tokens} tokens{time}.")
 
 
 def print_report(report: Mapping[str, Any], console: Console) -> int:
@@ -298,6 +314,8 @@ def print_report(report: Mapping[str, Any], console: Console) -> int:
     for note in report.get("notes", []):
         text = note_text(SourceNote(note["code"], dict(note["params"])), English())
         console.print(f"[yellow]![/] {escape(note['name'])}: {escape(text)}")
+    if unreadable := report.get("unreadable"):
+        console.print(f"[yellow]![/] {unreadable} passages without a sentence of context: no reply could be used")
     added = len(report.get("added", []))
     console.print(
         f"{added} added, {len(report.get('replaced', []))} replaced, {len(report.get('skipped', []))} skipped, "

@@ -107,6 +107,11 @@ class InvalidConfig(WorkbenchError):
         N_("Leave context out, put them into a new collection, or re-embed this one."),
         field="context",
     )
+    no_context_writer = Message(
+        N_("{model!r} cannot write sentences of context: only a chat model writes them."),
+        N_("Name a chat model, e.g. `ollama:MODEL`, or set one as the extractor with WORKBENCH_ROLE_MODELS."),
+        field="context_model",
+    )
     too_long = Message(N_("{field} is too long: it may have {most} characters."), N_("Shorten {field}."))
     judge_name = Message(
         N_("A judge needs a name of 1 to {longest} visible characters."),

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from engine.database.databases import Databases
@@ -19,20 +20,22 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.items import with_members
 from engine.knowledge.journal import Journal
 from engine.knowledge.kept_collections import KeptCollections
+from engine.knowledge.kept_replies import KeptReplies
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_memory import MilvusMemory
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.parallel_ingest import Ahead
-from engine.knowledge.rates import note_rate
+from engine.knowledge.rates import note_rate, writer_of
 from engine.knowledge.sample_graph import ensure_sample_graph
 from engine.knowledge.samples import ensure_samples
 from engine.knowledge.source_writing import make_collection
 from engine.knowledge.stored_samples import put_stored
 from engine.knowledge.weak_points import WeakPoints
+from engine.knowledge.written_context import WrittenContext
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.addresses import with_scheme
-from engine.model.config import SearchMethod
+from engine.model.config import RoleModel, SearchMethod
 from engine.model.values import CONTEXTS, NEW_CONTEXT, Fault, PassageContext, PassageId
 from engine.people import Person, current_user
 from engine.records.data_folder import DataFolder
@@ -219,6 +222,8 @@ class KnowledgeBase:
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
         context: PassageContext | None = None,
+        *,
+        context_model: str = "",
     ) -> Embedder:
         """The embedder for passages of a collection: that it was built with, or the chosen one for a new collection.
 
@@ -237,14 +242,17 @@ class KnowledgeBase:
         except UnknownCollection:
             check_new_name(collection)
             embedder = self.embedders.new(query_prefix, passage_prefix, embedding_model)
+            self.context_model(context, context_model)
             await asyncio.to_thread(self.limit_new, collection)
         else:
             _require_readable(info, collection, current_user())
             if info.read_only:
                 raise StoreError.foreign_collection(name=collection)
             embedder = self.embedders.of(info)
-            if context not in (None, info.context):
-                raise InvalidConfig.other_context(collection=collection, has=info.context)
+            asked = context or info.context, context_model or info.context_model
+            if asked != (info.context, info.context_model):
+                has = " ".join((info.context, info.context_model)).strip()
+                raise InvalidConfig.other_context(collection=collection, has=has)
             if embedding_model and embedding_model != info.embedding_model:
                 other = self.embedders.new(None, None, embedding_model)
                 if other.model_id != info.embedding_model:
@@ -254,6 +262,26 @@ class KnowledgeBase:
         _refuse_other(collection, "query_prefix", embedder.query_prefix, query_prefix)
         _refuse_other(collection, "passage_prefix", embedder.passage_prefix, passage_prefix)
         return embedder
+
+    def context_model(self, context: PassageContext | None, model: str = "") -> str:
+        """The chat model that writes sentences in a form of context: the extractor's where none is named.
+
+        Raises ``InvalidConfig`` for a model that writes none.
+        """
+        if context != "written":
+            return ""
+        named = RoleModel(model or self._settings.models.extractor.model)
+        if not named.chats:
+            raise InvalidConfig.no_context_writer(model=named.model)
+        return named.model
+
+    def written_context(self, model: str, kept: KeptReplies | None) -> WrittenContext:
+        """What writes with a model and keeps its replies."""
+        from engine.llm.context_writer import ChatContextWriter
+
+        writer = ChatContextWriter(RoleModel(model), self._settings)
+        timed = partial(note_rate, self._settings.data_dir, writer_of(model))
+        return WrittenContext(writer, kept or KeptReplies(), timed)
 
     async def ingest(
         self,
@@ -266,19 +294,27 @@ class KnowledgeBase:
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         embedding_model: str = "",
         context: PassageContext | None = None,
+        context_model: str = "",
         description: str = "",
         journal: Journal | None = None,
         failed: Iterable[tuple[str, Fault]] = (),
+        kept: KeptReplies | None = None,
     ) -> IngestReport:
         """Put documents into a collection, with the embedder it was built with, or the chosen one for a new one.
 
-        Model, prefixes, form of context and description are recorded with a new collection. Raises as
-        :meth:`embedder_into`.
+        Model, prefixes, form of context and description are recorded with a new collection; ``kept`` are the replies
+        of the model that writes its context. Raises as :meth:`embedder_into`.
         """
-        embedder = await self.embedder_into(collection, embedding_model, query_prefix, passage_prefix, context)
+        embedder = await self.embedder_into(
+            collection, embedding_model, query_prefix, passage_prefix, context, context_model=context_model
+        )
         await known(embedder)
         store = await self._store()
-        form = await make_collection(store, collection, embedder, description, context)
+        try:
+            writer = (await store.describe(collection)).context_model
+        except UnknownCollection:
+            writer = self.context_model(context, context_model)
+        form = await make_collection(store, collection, embedder, description, context, context_model=writer)
         # In parallel with the ingestion, so that the first question does not pay for the anchors out of its budget.
         self.embedders.calibrating(embedder, form)
         opened, unusable = await asyncio.to_thread(with_members, items)
@@ -295,6 +331,7 @@ class KnowledgeBase:
             block=store.block,
             ahead=Ahead(self._settings, collection),
             timed=lambda tokens, seconds: note_rate(self._settings.data_dir, embedder.model_id, tokens, seconds),
+            written=self.written_context(writer, kept) if writer else None,
         )
         await store.settle(collection, report.passages)
         return report

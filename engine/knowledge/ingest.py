@@ -23,6 +23,7 @@ from engine.knowledge.progress import IngestReport, Pace, Progress
 from engine.knowledge.scans import in_thread
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import EMBED_BATCH, Into, make_collection, summarise_source, wholly
+from engine.knowledge.written_context import WrittenContext
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault, PassageContext
 from engine.roles import Embedder, PassageStore, SourceInfo, StoredPassage
@@ -49,6 +50,7 @@ async def ingest(
     block: int = 0,
     ahead: Ahead | None = None,
     context: PassageContext | None = None,
+    written: WrittenContext | None = None,
 ) -> IngestReport:
     """Put documents into a collection, which is made where it is missing.
 
@@ -59,15 +61,16 @@ async def ingest(
     ``failed`` are those known to be unusable before.
     ``journal``: the caller's, which may hold what an earlier call with the same items has done; it is not closed.
     ``ahead`` reads and embeds many files on a cluster, before their turn; it is closed.
-    ``context`` is for a new collection; an existing one keeps its own.
-    ``timed`` gets estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off.
+    ``context`` is for a new collection; an existing one keeps its own. ``written`` writes sentences of context.
+    ``timed`` gets estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off; not where
+    sentences are written, for that takes the most of it.
     Raises ``StoreError.embedding_mismatch`` before anything is read where the collection was built with another model.
     """
     form = await make_collection(store, collection, embedder, description, context)
     known_bad = tuple(failed)
     own = journal if journal is not None else await asyncio.to_thread(lambda: Journal(None))
     pace = Pace(progress, known_bad, len(items) + len(known_bad))
-    into = Into(store, embedder, collection, pace, own, block, form)
+    into = Into(store, embedder, collection, pace, own, block, form, written)
     try:
         await _read_all(own, pace, items, limit_mb, chunks, ahead=ahead)
         await _planned(into, own, chunks)
@@ -75,7 +78,7 @@ async def ingest(
     finally:
         if ahead is not None:
             await ahead.close()
-        if timed is not None:
+        if timed is not None and written is None:
             timed(*pace.timed())
         if own is not journal:
             own.close()
@@ -190,7 +193,8 @@ async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions, ahead: 
         return there is not None and (there.content_hash, there.chunks) == (entry.content_hash, chunks.key)
 
     for window in windows(entry for entry in entries if entry.state in ("new", "replaces")):
-        if ahead is not None:
+        # With sentences that are not written yet, texts are not known ahead.
+        if ahead is not None and into.written is None:
             await ahead.embed(into, journal, [entry for entry in window if not written(entry)])
         async with SourceBlock(into) as block:
             for entry in window:

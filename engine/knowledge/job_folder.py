@@ -24,9 +24,9 @@ def begun(manifest: Manifest, state: JobState) -> JobStatus:
 
 def take_over(earlier: Path, place: Path, manifest: Manifest) -> None:
     """Let a new job have what an unfinished one for the same work has paid for."""
+    with suppress(OSError):
+        shutil.copyfile(manifests.replies_of(earlier), manifests.replies_of(place))
     if manifest.kind in ("graph", "draft", "pull"):  # passages are in the graph, and parts of models at Ollama
-        with suppress(OSError):
-            shutil.copyfile(manifests.replies_of(earlier), manifests.replies_of(place))
         return
     journal = Journal(manifests.journal_of(place))
     journal.take_vectors(manifests.journal_of(earlier))
@@ -86,4 +86,5 @@ def with_report(status: JobStatus, report: IngestReport) -> JobStatus:
         failed=report.failed,
         notes=report.notes,
         passages=report.passages,
+        unreadable=report.unreadable or status.unreadable,
     )

@@ -38,6 +38,8 @@ def knowledge_kinds(
                 manifest.query_prefix,
                 manifest.passage_prefix,
                 context=manifest.context,
+                context_model=manifest.context_model,
+                kept=await asyncio.to_thread(KeptReplies, manifests.replies_of(folder)),
                 chunks=manifest.chunks,
                 embedding_model=manifest.embedding_model,
                 description=manifest.description,
@@ -52,6 +54,7 @@ def knowledge_kinds(
         return Manifest("", "graph", manifest.collection, "", "", graph=manifest.graph, author=manifest.author)
 
     async def embed_again(manifest: Manifest, folder: Path, note: Note) -> IngestReport:
+        kept = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
         with _journal(await asyncio.to_thread(journal_at, manifests.journal_of(folder))) as journal:
             return await reembed(
                 knowledge,
@@ -61,6 +64,8 @@ def knowledge_kinds(
                 note,
                 switch=manifest.switch,
                 context=manifest.context,
+                context_model=manifest.context_model,
+                writing=lambda model: knowledge.written_context(model, kept),
                 journal=journal,
             )
 

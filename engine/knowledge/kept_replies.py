@@ -24,6 +24,10 @@ class KeptReplies:
         """The values of a reply; None where it was not given yet."""
         return self._known.get(key)
 
+    def count(self, *values: Any) -> int:
+        """How many replies have these values."""
+        return sum(known == values for known in self._known.values())
+
     def keep(self, key: str, *values: Any) -> None:
         """Note a reply."""
         self._known[key] = values

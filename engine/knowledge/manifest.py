@@ -53,6 +53,8 @@ class Manifest:
     passage_prefix: str | None = None
     context: PassageContext | None = None
     """The form of context of a new collection; None: that of all new ones, of a re-embedding that of its origin."""
+    context_model: str = ""
+    """What writes its sentences in the form ``written``."""
     description: str = ""
     origin: str = ""
     """Of a re-embedding: the collection that passages come from."""

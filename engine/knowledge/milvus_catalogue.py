@@ -29,6 +29,7 @@ _RECORDED = (
     "passage_prefix",
     "created_at",
     "context",
+    "context_model",
     "metric",
     "description",
     "full_text",

@@ -11,6 +11,7 @@ from engine.knowledge.ingest import plan, read_document, to_record
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry
 from engine.knowledge.load import DEFAULT_LIMIT_MB
+from engine.knowledge.written_context import price_of
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, Preview, PreviewedSource
 from engine.model.language import tokens
 from engine.model.values import NEW_CONTEXT, Fault, PassageContext
@@ -26,6 +27,8 @@ def preview(
     chunks: ChunkOptions = DEFAULT_CHUNKS,
     *,
     context: PassageContext = NEW_CONTEXT,
+    context_model: str = "",
+    context_tokens_per_s: float | None = None,
     limit_mb: float = DEFAULT_LIMIT_MB,
     tokens_per_s: float | None = None,
     usual_tokens_per_s: float | None = None,
@@ -68,8 +71,15 @@ def preview(
             passages += len(source.passages)
             to_embed += sum(round(tokens(passage.searched(context))) for passage in source.passages)
     rate = tokens_per_s or usual_tokens_per_s
+    going_in = [source.passages for source in shown if not source.same_as]
+    writing = price_of(context_model, passages, going_in, context_tokens_per_s) if context_model else None
     return Preview(
-        tuple(shown), tuple(bad), passages, to_embed / rate if rate else None, measured=tokens_per_s is not None
+        tuple(shown),
+        tuple(bad),
+        passages,
+        to_embed / rate if rate else None,
+        measured=tokens_per_s is not None,
+        writing=writing,
     )
 
 

@@ -29,6 +29,8 @@ class IngestReport:
     seconds: float
     notes: tuple[tuple[str, SourceNote], ...] = ()
     """What a reader should know of files that went in."""
+    unreadable: int = 0
+    """Passages for which a chat model wrote no sentence that could be used: they stand under their headings alone."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values: names of sources, and for each failed item its code, fact and remedy."""
@@ -39,6 +41,7 @@ class IngestReport:
             "failed": [{"name": name, **fault.said()} for name, fault in self.failed],
             "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in self.notes],
             "passages": self.passages,
+            "unreadable": self.unreadable,
             "seconds": round(self.seconds, 3),
         }
 
@@ -70,7 +73,15 @@ class Progress:
     source: str
     """The source being worked on."""
     state: Literal[
-        "reading", "embedding", "writing", "extracting", "summarising", "indexing", "measuring", "downloading"
+        "reading",
+        "describing",
+        "embedding",
+        "writing",
+        "extracting",
+        "summarising",
+        "indexing",
+        "measuring",
+        "downloading",
     ] = "embedding"
     files_done: int = 0
     """Files read, and from then on those of which it is known what became of them."""
@@ -93,7 +104,7 @@ class Pace:
         self._began = time.monotonic()
         self._files = files
         self._failed_before = tuple(failed)
-        self._state: Literal["reading", "embedding", "writing"] = "reading"
+        self._state: Literal["reading", "describing", "embedding", "writing"] = "reading"
         self._source = ""
         self._files_read = 0
         self._read_ahead = 0
@@ -132,6 +143,16 @@ class Pace:
         self._state, self._source = "embedding", source
         self._mark()
         self._tell()
+
+    def describing(self, source: str) -> None:
+        """A chat model is asked for the context of a source, which takes longer than embedding it."""
+        self._state, self._source = "describing", source
+        self._tell()
+
+    def described(self, count: int, unreadable: int) -> None:
+        """Count passages whose context is known; ``unreadable`` of all are without a sentence that could be used."""
+        self._so_far = replace(self._so_far, unreadable=unreadable)
+        self.advance(count, 0.0, self._source)
 
     def advance(self, count: int, tokens: float, source: str) -> None:
         """Count passages that were embedded."""
@@ -204,6 +225,7 @@ class Pace:
             passages=sum(item.passages for item in written),
             seconds=time.monotonic() - self._began,
             notes=tuple(note for item in written for note in _notes(item)),
+            unreadable=self._so_far.unreadable,
         )
 
     def _tell(self) -> None:

@@ -28,6 +28,11 @@ def usual_rate(model_id: str) -> float | None:
     return next((rate for model, rate in _USUAL.items() if model_id.startswith(model)), None)
 
 
+def writer_of(model: str) -> str:
+    """The name under which the rate of a chat model that writes context is kept, in tokens of its prompts."""
+    return f"context {model}"
+
+
 def note_rate(data_dir: Path, model_id: str, tokens: float, seconds: float) -> None:
     """Remember an ingestion; a disk that takes nothing costs the estimate only."""
     if tokens < FEWEST_TOKENS or seconds <= 0:

@@ -12,6 +12,7 @@ from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.progress import IngestReport, Pace, Progress
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import Into, make_collection, wholly
+from engine.knowledge.written_context import WrittenContext, without_sentence
 from engine.model.values import SAMPLE_COLLECTION, Fault, PassageContext, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageStore, SourceInfo, StoredPassage
 
@@ -75,10 +76,13 @@ async def reembed(
     switch: bool = False,
     journal: Journal | None = None,
     context: PassageContext | None = None,
+    context_model: str = "",
+    writing: Callable[[str], WrittenContext | None] = lambda _: None,
 ) -> IngestReport:
     """Embed every passage of ``collection`` with ``model`` into ``target``, which is made where it is missing.
 
-    ``context`` is the form of the target, that of ``collection`` where it is None.
+    ``context`` is the form of the target, that of ``collection`` where it is None; sentences in it are those of
+    ``context_model``, which ``writing`` makes ready, or stay where it has written those of ``collection``.
     Ids, sections and what else is known of passages stay; prefixes are those known for the model, summaries are made
     again. Sources are written whole, and those that the target has whole already are left out, so that what was cut off
     is resumed by calling again; with a ``journal`` no vector of a source that was not whole is made twice. A source
@@ -98,14 +102,16 @@ async def reembed(
     if switch:
         _check_own(origin)
     form = context or origin.context
+    writer = (context_model or origin.context_model) if form == "written" else ""
     embedder = await knowledge.embedder_into(target, model)
     await embedder.embed_passages(())
-    if switch and _built_with(origin, embedder, form) and not await _there(store, target):
+    if switch and _built_with(origin, embedder, form, writer) and not await _there(store, target):
         # An earlier call was cut off after the switch: the target has the name already.
         return Pace(progress, ()).report()
-    await make_collection(store, target, embedder, origin.description, form)
+    await make_collection(store, target, embedder, origin.description, form, context_model=writer)
     pace = Pace(progress, ())
-    into = Into(store, embedder, target, pace, journal, store.block, form)
+    written = writing(writer) if writer else None
+    into = Into(store, embedder, target, pace, journal, store.block, form, written)
     # The first pass does it all; without a switch nothing depends on what changes while it is under way.
     for _ in range(_PASSES if switch else 1):
         if not await _pass(knowledge, origin, into):
@@ -141,6 +147,8 @@ async def _pass(knowledge: Knowledge, origin: CollectionInfo, into: Into) -> boo
     async with SourceBlock(into) as block:
         for item in missing:
             passages = [_plain(passage, item.entry) for passage in await _passages(knowledge, origin.name, item)]
+            if into.written is None or into.written.name != origin.context_model:
+                passages = [without_sentence(passage) for passage in passages]
             if passages:
                 await block.add(item.entry, passages, "added", replaces=item.entry.name in present)
             else:
@@ -174,9 +182,9 @@ def _check_own(origin: CollectionInfo) -> None:
         raise StoreError.foreign_collection(name=origin.name)
 
 
-def _built_with(info: CollectionInfo, embedder: Embedder, context: PassageContext) -> bool:
-    recorded = (info.embedding_model, info.dim, info.passage_prefix, info.context)
-    return recorded == (embedder.model_id, embedder.dim, embedder.passage_prefix, context)
+def _built_with(info: CollectionInfo, embedder: Embedder, context: PassageContext, context_model: str) -> bool:
+    recorded = (info.embedding_model, info.dim, info.passage_prefix, info.context, info.context_model)
+    return recorded == (embedder.model_id, embedder.dim, embedder.passage_prefix, context, context_model)
 
 
 async def _there(store: TakesPassages, name: str) -> bool:

@@ -50,6 +50,8 @@ class SourceBlock:
         self._since = 0.0
 
     async def __aenter__(self) -> SourceBlock:
+        if self._into.written is not None:
+            self._into.pace.described(0, self._into.written.unreadable)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -62,8 +64,10 @@ class SourceBlock:
                 await self._note(entry)
 
     async def add(self, entry: Entry, passages: Sequence[StoredPassage], state: EntryState, *, replaces: bool) -> None:
-        """Embed a source, and write the block where it is full; ``state`` is what the source is once it is written."""
+        """Write the context of a source, embed it, and write the block where it is full; it then is ``state``."""
         into = self._into
+        if into.written is not None:
+            passages = await into.written.of(passages, into.pace)
         try:
             vectors, summaries = await embedded_source(into, entry.name, passages)
         except (FieldTooLong, TextTooLong, TextUnembeddable) as error:

@@ -22,6 +22,7 @@ from engine.errors import (
 from engine.knowledge.journal import Journal
 from engine.knowledge.progress import Pace
 from engine.knowledge.summarise import Summary, summaries_of, to_embed, with_vectors
+from engine.knowledge.written_context import WrittenContext
 from engine.model.language import tokens
 from engine.model.values import NEW_CONTEXT, PassageContext, PassageId
 from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Summaries, Vector, slug
@@ -48,6 +49,8 @@ class Into:
     """Passages that are written together, of as many sources as they take; 0: every source by itself."""
     context: PassageContext = "none"
     """The form of context of the collection."""
+    written: WrittenContext | None = None
+    """What writes its sentences of context."""
 
     @property
     def model(self) -> str:
@@ -55,9 +58,15 @@ class Into:
 
 
 async def make_collection(
-    store: PassageStore, name: str, embedder: Embedder, description: str, context: PassageContext | None = None
+    store: PassageStore,
+    name: str,
+    embedder: Embedder,
+    description: str,
+    context: PassageContext | None = None,
+    *,
+    context_model: str = "",
 ) -> PassageContext:
-    """Make a collection where it is missing, and return its form of context.
+    """Make a collection where it is missing, and return its form of context; ``context_model`` is for a new one.
 
     Raises ``StoreError`` for one built with another model, and ``InvalidConfig`` for one of another form than the one
     asked for.
@@ -65,11 +74,11 @@ async def make_collection(
     try:
         info = await store.describe(name)
     except UnknownCollection:
-        new = CollectionInfo.new(name, embedder, description, context or NEW_CONTEXT)
+        new = CollectionInfo.new(name, embedder, description, context or NEW_CONTEXT, context_model)
         await store.create(new)
         return new.context
-    if context not in (None, info.context):
-        raise InvalidConfig.other_context(collection=name, has=info.context)
+    if context is not None and (context, context_model) != (info.context, info.context_model):
+        raise InvalidConfig.other_context(collection=name, has=" ".join((info.context, info.context_model)).strip())
     if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
         raise StoreError.embedding_mismatch(
             collection=name,
@@ -141,12 +150,12 @@ async def _batch(into: Into, texts: Sequence[str], done: Sequence[StoredPassage]
         if known is not None:
             # What was embedded ahead of its turn was counted then.
             if not journal.ahead:
-                into.pace.reused(len(done), source)
+                into.pace.reused(len(done) if into.written is None else 0, source)
             return known
     vectors = await _embedded(into.embedder, texts)
     if journal is not None and journal.durable:
         await asyncio.to_thread(journal.keep, into.model, texts, vectors)
-    into.pace.advance(len(done), sum(map(tokens, texts[: len(done)])), source)
+    into.pace.advance(len(done) if into.written is None else 0, sum(map(tokens, texts[: len(done)])), source)
     return vectors
 
 

@@ -16,6 +16,7 @@ JobState = Literal[
     "reading",
     "embedding",
     "writing",
+    "describing",
     "extracting",
     "summarising",
     "indexing",
@@ -26,7 +27,8 @@ JobState = Literal[
     "failed",
     "interrupted",
 ]
-"""``extracting`` and ``summarising`` build a knowledge graph, ``indexing`` and ``measuring`` are of an index.
+"""``describing`` writes sentences of context, ``extracting`` and ``summarising`` build a knowledge graph, ``indexing``
+and ``measuring`` are of an index.
 
 ``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
 JobKind = Literal["ingest", "reembed", "add_full_text", "graph", "index", "pull", "draft"]
@@ -99,6 +101,18 @@ class PreviewedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPrice:
+    """What sentences of context for some passages cost, before they are written."""
+
+    model: str
+    calls: int
+    tokens: int
+    """Estimated, of all prompts."""
+    seconds: float | None
+    """Estimated; None for a model that was never timed here."""
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """Preview of an ingestion."""
 
@@ -111,6 +125,8 @@ class Preview:
     """Estimated time of embedding them; None for a model that was never timed here and whose usual pace is unknown."""
     measured: bool = True
     """The time is by the pace measured on this machine, and not by that of a common one."""
+    writing: ContextPrice | None = None
+    """Of the sentences of context, where a chat model writes them; not in ``seconds``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +168,8 @@ class JobStatus:
     relationships: int = 0
     communities: int = 0
     unreadable: int = 0
-    """Passages of which the model's reply could not be read; the next building tries them again."""
+    """Passages of which the model's reply could not be read: the next building of a graph tries them again, and
+    without a sentence of context they stand under their headings alone."""
     follow_up: str = ""
     """Id of the job that builds the graph once this ingestion is done; empty until then, and where none was asked."""
     author: str = ""

@@ -42,6 +42,9 @@ _TAGS = (
     "entities",
     "cells",
     "headings",
+    "outline",
+    "before",
+    "after",
     "relationships",
     "expected",
 )
@@ -360,7 +363,7 @@ def numbered_with_surroundings(request: GenerationRequest) -> list[str]:
 def _within_surroundings(passage: Passage, around: Around) -> str:
     before = [fenced("surroundings", item.text, ' place="before"') for item in around.before]
     after = [fenced("surroundings", item.text, ' place="after"') for item in around.after]
-    return "\n".join((*before, defused(passage.text), *after))
+    return "\n".join((*before, defused(shown(passage)), *after))
 
 
 def rules_tokens() -> int:

@@ -110,6 +110,7 @@ class CollectionRetriever:
             "query_prefix": info.query_prefix,
             "passage_prefix": info.passage_prefix,
             "context": info.context,
+            **({"context_model": info.context_model} if info.context_model else {}),
         }
 
     async def search(self, query: str, limit: int) -> Retrieval:
@@ -300,6 +301,7 @@ def passage_of(hit: Hit, similarity: float) -> Passage:
         dated=dated(stored),
         text_score=hit.text_score,
         context=stored.context,
+        written=stored.written,
     )
 
 

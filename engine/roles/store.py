@@ -65,6 +65,8 @@ class CollectionInfo:
     """ISO 8601, UTC."""
     context: PassageContext = "none"
     """In what form its passages are embedded and searched by words; see :meth:`StoredPassage.searched`."""
+    context_model: str = ""
+    """The chat model that writes its sentences of context; empty in every form but ``written``."""
     metric: str = "COSINE"
     passages: int = 0
     sources: int = 0
@@ -102,7 +104,12 @@ class CollectionInfo:
 
     @classmethod
     def new(
-        cls, name: str, embedder: Embedder, description: str = "", context: PassageContext = NEW_CONTEXT
+        cls,
+        name: str,
+        embedder: Embedder,
+        description: str = "",
+        context: PassageContext = NEW_CONTEXT,
+        context_model: str = "",
     ) -> CollectionInfo:
         """Describe an empty collection that is made now, for vectors of an embedder that knows its width."""
         created_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -114,6 +121,7 @@ class CollectionInfo:
             passage_prefix=embedder.passage_prefix,
             created_at=created_at,
             context=context,
+            context_model=context_model,
             description=description,
         )
 
@@ -143,7 +151,9 @@ class StoredPassage:
         >>> passage.searched("path")
         'server.port\\nDefault: 5173'
         """
-        return f"{self.heading}\n{self.text}" if context == "path" and self.heading else self.text
+        if context == "none":
+            return self.text
+        return "\n".join(filter(None, (self.heading, self.written if context == "written" else "", self.text)))
 
     @property
     def context(self) -> str:
@@ -151,9 +161,14 @@ class StoredPassage:
         return str(self.meta.get("context") or "")
 
     @property
+    def written(self) -> str:
+        """The sentence of context that a chat model wrote; empty where none did."""
+        return str(self.meta.get("written") or "")
+
+    @property
     def above(self) -> str:
-        """Heading path and context, a line each; may be empty."""
-        return f"{self.heading}\n{self.context}".strip()
+        """What it stands under: see :class:`engine.model.values.Passage`."""
+        return "\n".join(filter(None, (self.heading, self.context, self.written)))
 
     @property
     def kind(self) -> SourceKind:

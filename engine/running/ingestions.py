@@ -13,8 +13,9 @@ from engine.knowledge.job_steps import knowledge_kinds
 from engine.knowledge.jobs import Jobs, SharedJobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
-from engine.knowledge.rates import rate_of, usual_rate
-from engine.library.values import DEFAULT_CHUNKS, IN_COLLECTIONS, ChunkOptions, JobStatus, Preview
+from engine.knowledge.rates import rate_of, usual_rate, writer_of
+from engine.knowledge.written_context import price_of
+from engine.library.values import DEFAULT_CHUNKS, IN_COLLECTIONS, ChunkOptions, ContextPrice, JobStatus, Preview
 from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread
@@ -26,6 +27,8 @@ from engine.roles.graph import Extractor, GraphInfo
 from engine.running.resources import Resources
 
 _CLOSING_S = 10.0
+_PRICED_SOURCES = 5
+"""Sources whose passages are read to say what a collection would cost."""
 _log = logging.getLogger(__name__)
 
 
@@ -76,6 +79,7 @@ class Ingestions:
         *,
         embedding_model: str = "",
         context: PassageContext | None = None,
+        context_model: str = "",
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
         looking: previews.Looking | None = None,
     ) -> Preview:
@@ -89,13 +93,17 @@ class Ingestions:
         knowledge = self._resources.knowledge
         settings = self._resources.settings
         embedder = self._loop.call(knowledge.embedder_into(collection, embedding_model))
-        known = {info.name: info.context for info in self._loop.call(knowledge.collections())}
+        known = {info.name: info for info in self._loop.call(knowledge.collections())}
+        there = known.get(collection)
+        writer = there.context_model if there else knowledge.context_model(context, context_model)
         present: list[SourceInfo] = self._loop.call(knowledge.sources(collection)) if collection in known else []
         return previews.preview(
             items,
             present,
             chunks,
-            context=known.get(collection, context or NEW_CONTEXT),
+            context=there.context if there else context or NEW_CONTEXT,
+            context_model=writer,
+            context_tokens_per_s=rate_of(settings.data_dir, writer_of(writer)),
             limit_mb=settings.max_upload_mb,
             tokens_per_s=rate_of(settings.data_dir, embedder.model_id),
             usual_tokens_per_s=usual_rate(embedder.model_id),
@@ -114,6 +122,7 @@ class Ingestions:
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
         context: PassageContext | None = None,
+        context_model: str = "",
         description: str = "",
         failed: Iterable[tuple[str, WorkbenchError | Fault]] = (),
         graph: str = "",
@@ -122,7 +131,8 @@ class Ingestions:
         """Begin an ingestion and return its id as soon as its uploads are on the disk.
 
         An empty ``embedding_model`` is that of the collection, or of the settings for a new one; prefixes,
-        ``context`` and ``description`` are for a new collection. ``failed``: what
+        ``context`` and ``description`` are for a new collection, as is ``context_model``, which writes sentences of
+        context in the form ``written``: that of the extractor where none is named. ``failed``: what
         :func:`~engine.knowledge.items.items_of` could not read, to be reported with the rest. An unfinished job for the
         very same files on this machine gives way to the new one, which takes over what it has embedded. With ``graph``,
         ``builtin`` or a chat model, a second job then reads it all into the knowledge graph; its id is the first one's
@@ -136,7 +146,8 @@ class Ingestions:
         if graph:
             self.check_graph(collection, graph, replace=replace_graph)
         knowledge = self._resources.knowledge
-        self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix, context))
+        given = (embedding_model, query_prefix, passage_prefix, context)
+        self._loop.call(knowledge.embedder_into(collection, *given, context_model=context_model))
         return self.begin(
             Manifest(
                 id="",
@@ -151,6 +162,7 @@ class Ingestions:
                 query_prefix=query_prefix,
                 passage_prefix=passage_prefix,
                 context=context,
+                context_model=context_model,
                 description=description,
                 graph=graph,
             )
@@ -189,18 +201,37 @@ class Ingestions:
         *,
         switch: bool = False,
         context: PassageContext | None = None,
+        context_model: str = "",
     ) -> str:
         """Begin to embed a collection's passages again into a new collection; returns the job's id.
 
-        With another model, another form of context, or both; without a ``context`` the form stays. With ``switch`` the
+        With another model, another form of context, or both; without a ``context`` the form stays. Sentences
+        in the form ``written`` are by ``context_model``, that of the extractor where none is named. With ``switch`` the
         new collection takes the name of the old one at the end. Raises ``UnknownCollection``,
-        ``StoreError.invalid_collection_name``.
+        ``StoreError.invalid_collection_name``, ``InvalidConfig`` for a model that writes no context.
         """
         info = self._loop.call(self._resources.knowledge.describe(collection))
         check_new_name(new_name)
+        form = context or info.context
+        same = form == info.context and context_model in ("", info.context_model)
+        writer = info.context_model if same else self._resources.knowledge.context_model(form, context_model)
         self._limit_alike(info.name, new_name)
-        wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, context=context, origin=collection)
-        return self.begin(replace(wanted, switch=switch))
+        wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, context=form, context_model=writer)
+        return self.begin(replace(wanted, origin=collection, switch=switch))
+
+    @needs("viewer")
+    def context_price(self, collection: str, model: str) -> ContextPrice:
+        """The price of sentences of context by a chat model for a collection that has none of it.
+
+        Raises ``UnknownCollection``, and ``InvalidConfig`` for a model that writes none.
+        """
+        knowledge = self._resources.knowledge
+        info = self._loop.call(knowledge.describe(collection))
+        writer = knowledge.context_model("written", model)
+        few = [item.source for item in self._loop.call(knowledge.sources(info.name))[:_PRICED_SOURCES]]
+        sampled = [self._loop.call(knowledge.passages(info.name, source)) for source in few]
+        rate = rate_of(self._resources.settings.data_dir, writer_of(writer))
+        return price_of(writer, info.passages, sampled, rate)
 
     @needs("editor", log=N_("Search by words added"), on=("collection",))
     def start_add_full_text(self, collection: str) -> str:

@@ -62,7 +62,7 @@ class FakeCollections(FakeKnowledge):
         at = "2026-01-01T00:00:00+00:00"
         return [SourceInfo(name, "Tea", 1, "hash", at, account=self.account) for name in self.held]
 
-    async def embedder_into(self, collection: str, *_: object) -> Embedder:
+    async def embedder_into(self, collection: str, *_: object, **__: object) -> Embedder:
         return HashingEmbedder()
 
     async def ingest(

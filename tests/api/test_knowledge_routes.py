@@ -128,6 +128,8 @@ def test_a_large_file_becomes_a_job_that_is_followed_and_stopped(tmp_path: Path)
         assert knowledge.options == [(ChunkOptions(100, 320, 0), "")]
         at_once = client.post("/api/collections/mine/sources", json={"name": "small.md", "content_base64": small})
         assert (at_once.status_code, at_once.json()["added"]) == (200, ["small.md"])
+        written = {"name": "small.md", "content_base64": small, "context": "written", "context_model": "ollama:m"}
+        assert client.post("/api/collections/more/sources", json=written).status_code == 202, "it asks a chat model"
         refused = client.post("/api/collections/a b/sources", json={**body, "content_base64": "no base64!"})
         assert (refused.status_code, refused.json()["field"]) == (422, "content_base64")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,18 @@ def test_a_preview_says_what_would_be_done_and_does_nothing(
     with Engine.open(Settings.load()) as engine:
         assert [item.name for item in engine.collections()] == ["samples"]
         assert engine.ingestions.jobs() == ()
+
+
+def test_a_preview_says_what_sentences_of_context_would_cost(
+    data_dir: Path, documents: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """BE-04"""
+    wanted = ["ingest", str(documents / "long.md"), "--collection", "tea", "--context", "written", "--preview"]
+    assert main([*wanted, "--context-model", "ollama:qwen3:8b"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"Context: 3 calls of ollama:qwen3:8b, about [12]\d{3} tokens\.", told)
+    assert main(wanted) != 0
+    assert "'builtin' cannot write sentences of context" in said(capsys)
 
 
 def test_a_size_out_of_range_is_bad_use_before_anything_is_opened(

@@ -526,5 +526,5 @@ def test_a_collection_keeps_its_form_of_context_and_another_is_refused(store: Mi
 
 def test_the_time_of_an_ingestion_counts_the_headings_that_are_embedded() -> None:
     items = [IngestItem("a.md", data=sections(40))]
-    bare, with_paths = (preview(items, (), context=form, tokens_per_s=1.0).seconds for form in CONTEXTS)
+    bare, with_paths = (preview(items, (), context=form, tokens_per_s=1.0).seconds for form in CONTEXTS[:2])
     assert bare is not None and with_paths is not None and with_paths > bare

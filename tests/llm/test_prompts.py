@@ -35,7 +35,7 @@ from engine.llm.source_router import routing_schema
 from engine.llm.strategy_router import strategy_schema
 from engine.llm.sufficiency import set_messages
 from engine.llm.writer_prompts import first_messages
-from engine.model.values import SOURCE_KINDS, Language, PassageId
+from engine.model.values import SOURCE_KINDS, Around, Language, PassageId, Surrounding
 from engine.roles import (
     AnalysisRequest,
     EvaluationRequest,
@@ -170,6 +170,9 @@ def test_what_a_passage_stands_under_is_read_with_it_and_apart_from_its_text(hos
     asked = [made[1].content for made in prompts] + [first_messages(request)[1].text]
     for text in asked:
         assert fenced("passage", text)[0] == expected
+    near = Around((Surrounding(PassageId("n"), "a.md", "One before."),))
+    surrounded = generator_messages(replace(request, around={stands.id: near}))[1].content
+    assert surrounded.index("One before.") < surrounded.index(expected)
     alone = grader_messages(question, shown(passage(1, "Default: 5173")))[1].content
     assert fenced("passage", alone) == ["Default: 5173"]
 

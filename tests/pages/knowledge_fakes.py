@@ -11,6 +11,7 @@ from engine.knowledge.ingest import IngestItem
 from engine.library.values import (
     DEFAULT_CHUNKS,
     ChunkOptions,
+    ContextPrice,
     FoundPassage,
     GrowthAdvice,
     JobStatus,
@@ -90,10 +91,13 @@ class FakeIngestions:
         return self.listed[0].id
 
     def start_reembed(
-        self, collection: str, new_name: str, model: str, *, switch: bool = False, context: str = ""
+        self, collection: str, new_name: str, model: str, *, switch: bool, context: str, context_model: str
     ) -> str:
-        self.pressed.append(("reembed", f"{collection} {new_name} {model} {switch} {context}"))
+        self.pressed.append(("reembed", f"{collection} {new_name} {model} {switch} {context} {context_model}".strip()))
         return "r1"
+
+    def context_price(self, collection: str, model: str) -> ContextPrice:
+        return ContextPrice(model, 252, 123_456, 720.0)
 
     def start_add_full_text(self, collection: str) -> str:
         self.pressed.append(("full_text", collection))

@@ -213,6 +213,21 @@ def test_re_embedding_offers_other_models_or_another_form_and_begins_a_job(
     ]
 
 
+def test_sentences_of_context_are_priced_before_they_are_begun(engine: Engine, library: FakeLibrary) -> None:
+    """BE-04"""
+    for model in ("", "ollama:qwen3:8b"):
+        app = looking_at("samples")
+        app.session_state["kb_reembed_context_samples"] = "written"
+        app.session_state["kb_reembed_writer_samples_name"] = model
+        press(app, "kb_do_reembed")
+        assert EN("Built-in rules") not in app.selectbox(key="kb_reembed_writer_samples").options
+        assert app.button(key="kb_dialog_yes").disabled == (not model)
+    assert "252 calls · about 123,500 tokens · about 12 min" in visible(app)
+    press(app, "kb_dialog_yes")
+    begun = ("reembed", f"samples samples_written builtin False written {model}")
+    assert engine.ingestions.pressed == [begun]  # type: ignore[attr-defined]
+
+
 def test_a_connected_collection_is_read_only(far: CollectionInfo, library: FakeLibrary) -> None:
     app = looking_at("wiki")
     shown = inline(app)

@@ -119,8 +119,8 @@ def test_anchors_are_embedded_once_for_a_model_and_a_damaged_cache_is_made_again
     assert asyncio.run(load()) == first
 
 
-def test_each_form_of_context_has_anchors_of_its_own(tmp_path: Path) -> None:
-    """SC-09: anchors take the collection's form, and their names in a record say which they were."""
+def test_anchors_take_the_form_of_context_and_no_model_writes_about_them(tmp_path: Path) -> None:
+    """SC-09: their names in a record say which they were; with sentences they are those with paths."""
 
     async def floors() -> dict[PassageContext, tuple[Floor, int]]:
         embedder = CountingEmbedder()
@@ -134,7 +134,10 @@ def test_each_form_of_context_has_anchors_of_its_own(tmp_path: Path) -> None:
 
     first, again = asyncio.run(floors()), asyncio.run(floors())
     assert {form: floor for form, (floor, _) in first.items()} == {form: floor for form, (floor, _) in again.items()}
-    assert ([spent for _, spent in first.values()], [spent for _, spent in again.values()]) == ([200, 200], [0, 0])
+    assert ([spent for _, spent in first.values()], [spent for _, spent in again.values()]) == (
+        [200, 200, 0],
+        [0, 0, 0],
+    )
     assert first["none"][0].anchors == "en-100@ba73" != first["path"][0].anchors
     for bare, headed in zip(anchor_texts("zh"), anchor_texts("zh", "path"), strict=True):
         heading, _, text = headed.partition("\n")

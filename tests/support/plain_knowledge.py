@@ -11,6 +11,7 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.errors import UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.journal import Journal
+from engine.knowledge.kept_replies import KeptReplies
 from engine.knowledge.milvus_store import MilvusStore
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault, PassageContext
@@ -70,9 +71,11 @@ class PlainKnowledge:
         chunks: ChunkOptions = DEFAULT_CHUNKS,
         embedding_model: str = "",
         context: PassageContext | None = None,
+        context_model: str = "",
         description: str = "",
         journal: Journal | None = None,
         failed: Iterable[tuple[str, Fault]] = (),
+        kept: KeptReplies | None = None,
     ) -> IngestReport:
         return await ingest(
             self.store,

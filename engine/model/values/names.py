@@ -37,10 +37,11 @@ Quantity = Literal[
 ]
 Sufficiency = Literal["yes", "part", "no"]
 """Whether passages answer a question together."""
-PassageContext = Literal["none", "path"]
-"""What is embedded, and searched by words, in front of a passage: nothing, or its heading path."""
+PassageContext = Literal["none", "path", "written"]
+"""What is embedded, and searched by words, in front of a passage: nothing, its heading path, or that and a
+sentence that a chat model wrote."""
 
-CONTEXTS: tuple[PassageContext, ...] = ("none", "path")
+CONTEXTS: tuple[PassageContext, ...] = ("none", "path", "written")
 NEW_CONTEXT: PassageContext = "path"
 """That of new collections where none is asked for."""
 

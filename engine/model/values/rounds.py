@@ -34,8 +34,8 @@ def heading_of(title: str, section: str) -> str:
     return section
 
 
-Content = tuple[PassageId, str, str, str, str, int, str, str]
-"""Id, source, text, section, title, ordinal, date and context of a passage."""
+Content = tuple[PassageId, str, str, str, str, int, str, str, str]
+"""Id, source, text, section, title, ordinal, date, context and written sentence of a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class Passage:
     """BM25 score, 0 and up; comparable within one query only."""
     context: str = ""
     """What it continues besides its headings, a line each: the header row of its table, terms and items above it."""
+    written: str = ""
+    """The sentence of context that a chat model wrote for it; empty where none did."""
 
     @property
     def heading(self) -> str:
@@ -71,13 +73,14 @@ class Passage:
 
     @property
     def above(self) -> str:
-        """Heading path and context, a line each: what says where the passage stands; may be empty."""
-        return f"{self.heading}\n{self.context}".strip()
+        """Heading path, context and written sentence, a line each: what says where it stands; may be empty."""
+        return "\n".join(filter(None, (self.heading, self.context, self.written)))
 
     @property
     def content(self) -> Content:
         """Text and metadata for a generator: everything but the figures of the search."""
-        return self.id, self.source, self.text, self.section, self.title, self.ordinal, self.dated, self.context
+        place = (self.section, self.title, self.ordinal, self.dated)
+        return self.id, self.source, self.text, *place, self.context, self.written
 
 
 def contents(passages: Iterable[Passage]) -> tuple[Content, ...]:

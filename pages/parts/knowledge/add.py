@@ -68,7 +68,9 @@ class Wanted:
 
     @property
     def preview(self) -> DraftFor:
-        return DraftFor(self.target.name, self.target.embedding_model, self.chunks, self.hidden, self.target.context)
+        target = self.target
+        form = (target.context, target.context_model)
+        return DraftFor(target.name, target.embedding_model, self.chunks, self.hidden, *form)
 
 
 def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
@@ -204,6 +206,7 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
             query_prefix=target.query_prefix,
             passage_prefix=target.passage_prefix,
             context=target.context,
+            context_model=target.context_model,
             description=target.description,
             failed=failed,
             graph=wanted.graph,

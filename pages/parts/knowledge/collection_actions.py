@@ -20,6 +20,7 @@ from pages.parts.common.actions import answer_buttons
 from pages.parts.common.rights import may
 from pages.parts.knowledge.state import SAMPLES, Addition, aim_at, attempt
 from pages.parts.knowledge.target import context_choice, embedding_models
+from pages.parts.knowledge.writer import writer_choice
 
 _LONGEST_NAME = 255
 _WANTED, _PRESSES = "kb_action", "kb_actions_pressed"
@@ -144,10 +145,14 @@ def _describe(engine: Engine, info: CollectionInfo, words: Words) -> None:
 def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     st.caption(words("Embeds every passage into a new collection. This one stays until you delete it."))
     context = context_choice(words, key=f"kb_reembed_context_{info.name}")
+    writer = ""
+    if context == "written":
+        writer = writer_choice(engine, words, key=f"kb_reembed_writer_{info.name}", info=info)
+    same = (context, writer) == (info.context, info.context_model)
     models = {
         item.model: item
         for item in embedding_models(engine)
-        if item.available and not (context == info.context and _same(item.model, info))
+        if item.available and not (same and _same(item.model, info))
     }
     if not models:
         st.info(words("No other embedding model here. Pull one with Ollama, such as `ollama pull bge-m3`."))
@@ -175,11 +180,13 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     def act() -> None:
         switch = info.name != SAMPLES and bool(st.session_state.get("kb_reembed_switch"))
         if attempt(
-            lambda: engine.ingestions.start_reembed(info.name, _typed(key), chosen, switch=switch, context=context)
+            lambda: engine.ingestions.start_reembed(
+                info.name, _typed(key), chosen, switch=switch, context=context, context_model=writer
+            )
         ):
             aim_at("add")
 
-    _end(words("Start"), act, words)
+    _end(words("Start"), act, words, disabled=context == "written" and not writer)
 
 
 def _same(model: str, info: CollectionInfo) -> bool:

@@ -187,7 +187,7 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
         (words("Vectors"), f"{words('{n} dimensions', n=info.dim)} · {info.metric}"),
         (words("Query prefix"), _quoted(info.query_prefix, words)),
         (words("Passage prefix"), _quoted(info.passage_prefix, words)),
-        (words(CONTEXT), "" if info.read_only else words(CONTEXT_NAMES[info.context])),
+        (words(CONTEXT), "" if info.read_only else _context(info, words)),
         (words(NC_("knowledge", "Kinds of sources")), kinds),
         (words("Store"), f"{info.address} · {info.remote_name}" if info.address else _MILVUS_NAMES[server]),
         *added,
@@ -241,6 +241,11 @@ def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
 def _passages(info: CollectionInfo) -> str:
     """Empty where a collection cannot be read and nothing of it was seen."""
     return count_text(info.passages) if info.passages or info.fault is None else ""
+
+
+def _context(info: CollectionInfo, words: Words) -> str:
+    """The form of context, with the model that writes its sentences."""
+    return " · ".join(filter(None, (words(CONTEXT_NAMES[info.context]), info.context_model)))
 
 
 def _quoted(prefix: str, words: Words) -> str:

@@ -64,6 +64,8 @@ class DraftFor:
     """Whether hidden content of the files goes in."""
     context: PassageContext | None = None
     """Form of context of a new collection."""
+    context_model: str = ""
+    """What writes its sentences."""
 
 
 @dataclass(slots=True)
@@ -130,6 +132,7 @@ class Draft:
                 self.wanted.chunks,
                 embedding_model=self.wanted.embedding_model,
                 context=self.wanted.context,
+                context_model=self.wanted.context_model,
                 failed=failed,
                 looking=self._look,
             )

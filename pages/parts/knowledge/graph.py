@@ -83,15 +83,23 @@ def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 
 def extractor_choice(
-    engine: Engine, words: Words, *, key: str, label: str = N_("Read by"), first: Sequence[str] = (), usual: str = ""
+    engine: Engine,
+    words: Words,
+    *,
+    key: str,
+    label: str = N_("Read by"),
+    first: Sequence[str] = (),
+    usual: str = "",
+    rules: bool = True,
 ) -> str:
     """Choose the reader of passages: rules, a server's chat model, or another by name; empty until chosen.
 
-    ``first`` stand before all others, where :data:`NO_GRAPH` is none.
+    ``first`` stand before all others, where :data:`NO_GRAPH` is none; without ``rules`` chat models alone are offered.
     """
     # Asked once a visit: every slider runs the page again.
     models = cached_in_session("graph_models", engine.instance, lambda: list(engine.chat_models()))
     options = list(dict.fromkeys([*(first or [engine.settings.models.extractor.model]), BUILTIN, *models, _OTHER]))
+    options = [name for name in options if rules or name != BUILTIN]
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual or options[0]
     others = {NO_GRAPH: words("none"), _OTHER: words("Another model…")}

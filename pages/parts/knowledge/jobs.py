@@ -240,9 +240,15 @@ def _counts(job: JobStatus, words: Words) -> list[Node]:
     )
     chips = [chip(look, f"{sign} {words(_COUNT[name])} {n}") for look, sign, name, n in named if n]
     if job.unreadable:
-        said = words.count("1 unreadable reply", "{n} unreadable replies", job.unreadable)
+        said = _unreadable(job, words)
         chips.append(chip("warn", f"✗ {said}"))
     return chips
+
+
+def _unreadable(job: JobStatus, words: Words) -> str:
+    if job.kind == "graph":
+        return words.count("1 unreadable reply", "{n} unreadable replies", job.unreadable)
+    return words.count("1 passage without a sentence", "{n} passages without a sentence", job.unreadable)
 
 
 def _report(job: JobStatus, words: Words) -> list[Node]:

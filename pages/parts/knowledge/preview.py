@@ -329,7 +329,7 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
         node("span", "muted small num", lines_text(passage, words)),
         node("span", "mini", rail, node("span", "muted small num", words("{n} tokens", n=tokens))),
     )
-    text, context = passage.text, continued(passage.context, words)
+    text, context = passage.text, continued(passage, words)
     if not shared:
         return node("section", "card chunk", head, *context, node("p", "own-text", text))
     said = words("also ends passage {n}", n=passage.ordinal - 1)

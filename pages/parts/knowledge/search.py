@@ -137,15 +137,26 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
         )
         if st.button(words(NC_("page", "Ask")), icon=":material/account_tree:", type="tertiary", key="kb_found_ask"):
             st.switch_page("workbench.py", query_params={"collection": info.name})
-    view(found, query_terms(query), method, words, key="kb_found")
+    view(found, query_terms(query), method, words, key="kb_found", writer=info.context_model)
     if len(found) >= limit and limit < _MOST and st.button(words("Show more"), key="kb_more"):
         st.session_state["kb_limit"] = min(_MOST, limit + _MORE)
         st.rerun()
 
 
-def view(found: Sequence[FoundPassage], terms: Sequence[str], method: SearchMethod, words: Words, *, key: str) -> None:
-    """Draw one card a passage, best first; ``terms`` are marked. Text is untrusted and drawn as text."""
-    cards = [_card(rank, item, terms, method, words) for rank, item in enumerate(found, 1)]
+def view(
+    found: Sequence[FoundPassage],
+    terms: Sequence[str],
+    method: SearchMethod,
+    words: Words,
+    *,
+    key: str,
+    writer: str = "",
+) -> None:
+    """Draw one card a passage, best first; ``terms`` are marked. Text is untrusted and drawn as text.
+
+    ``writer`` is the model that wrote sentences of context.
+    """
+    cards = [_card(rank, item, terms, method, words, writer=writer) for rank, item in enumerate(found, 1)]
     draw_knowledge([node("div", "founds", *cards)], words, key=key)
 
 
@@ -173,7 +184,9 @@ def _cells(rank: int, item: FoundPassage, words: Words) -> list[str]:
     ]
 
 
-def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMethod, words: Words) -> Node:
+def _card(
+    rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMethod, words: Words, *, writer: str
+) -> Node:
     passage = item.passage
     section = (node("span", "muted", section_text(passage.section, words)),) if passage.section else ()
     where = node("div", "head", node("strong", "", passage.source), *section)
@@ -190,7 +203,7 @@ def _card(rank: int, item: FoundPassage, terms: Sequence[str], method: SearchMet
     cosine = node("span", "muted small", f"cos {probability_text(item.cosine)}")
     value = node("div", "said num", node("strong", "", probability_text(item.similarity)), cosine)
     measures = node("div", "scored", value, rail, node("div", "marks", *_ranks(item, method, words)))
-    what = node("div", "what", where, *continued(passage.context, words), begun, *whole)
+    what = node("div", "what", where, *continued(passage, words, writer), begun, *whole)
     return node("section", "card found", node("span", "ordinal num", str(rank)), what, measures)
 
 

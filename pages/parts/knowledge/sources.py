@@ -145,7 +145,7 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
             st.button(words("Delete"), icon=icon, key="kb_delete", on_click=_ask_about, args=(source.source,))
     asked = (info.name, source.source, source.content_hash, source.added_at, source.passages)
     passages = cached_in_session("kb_passages_of", asked, lambda: engine.passages(info.name, source.source))
-    _passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}")
+    _passage_list(passages, words, key=f"kb_page_{source.content_hash[:12]}", writer=info.context_model)
 
 
 def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words: Words) -> None:
@@ -229,10 +229,10 @@ def account_nodes(account: Account | None, words: Words) -> list[Node]:
     ]
 
 
-def _passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:
+def _passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str, writer: str) -> None:
     """The passages of one source, in order, a page at a time, as plain text: they are untrusted."""
     shown = page_of(passages, _A_PAGE, key=key)
-    draw_knowledge([_passage(item, words) for item in shown], words, key="kb_passages")
+    draw_knowledge([_passage(item, words, writer) for item in shown], words, key="kb_passages")
 
 
 def _row(item: SourceInfo, words: Words) -> dict[str, str]:
@@ -256,11 +256,11 @@ def _missing(account: Account | None, words: Words) -> str:
     return f"! {note_text(first, words)}{more}"
 
 
-def _passage(item: StoredPassage, words: Words) -> Node:
+def _passage(item: StoredPassage, words: Words, writer: str) -> Node:
     section = (node("strong", "heading", section_text(item.section, words)),) if item.section else ()
     number = node("span", "muted small", f"#{item.ordinal}")
     head = node("div", "head", number, *section, node("span", "muted small num", lines_text(item, words)))
-    return node("section", "card", head, *continued(item.context, words), node("p", "own-text", item.text))
+    return node("section", "card", head, *continued(item, words, writer), node("p", "own-text", item.text))
 
 
 def lines_text(passage: StoredPassage, words: Words) -> str:

@@ -20,6 +20,7 @@ from engine.model.values import NEW_CONTEXT, PassageContext
 from engine.roles import CollectionInfo
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.state import SAMPLES, sized
+from pages.parts.knowledge.writer import writer_choice
 
 _NEW = ""
 _SUGGESTED = "my_documents"
@@ -37,6 +38,8 @@ class Target:
     passage_prefix: str | None = None
     context: PassageContext | None = None
     """Form of context of a new collection."""
+    context_model: str = ""
+    """The chat model that writes its sentences; empty in every other form, and until one is chosen."""
     description: str = ""
 
 
@@ -98,8 +101,9 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     )
     model = _model_choice(engine, words)
     context = context_choice(words, key="kb_context")
+    writer = writer_choice(engine, words, key="kb_writer") if context == "written" else ""
     query, passage = _prefixes(words) if has_own_prefixes(model) else (None, None)
-    return Target(name, True, model, query, passage, context, str(description or "").strip())
+    return Target(name, True, model, query, passage, context, writer, str(description or "").strip())
 
 
 def context_choice(words: Words, *, key: str) -> PassageContext:
