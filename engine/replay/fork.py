@@ -204,7 +204,7 @@ def _probed_again(branch: Branch, outlook: WhatIf) -> int:
     if not branch.config.grade_probe:
         return 0
     known: set[PassageId] = set(branch.by_hand)
-    if branch.same_model("grader"):
+    if branch.same_model("grader") and _asked_alike(branch, outlook):
         known |= {name for current in branch.evidence.rounds for name in current.verdicts}
     steps = [step for step in outlook.steps if step.round.index >= branch.fork.round and step.round.searched]
     below = {
@@ -216,6 +216,12 @@ def _probed_again(branch: Branch, outlook: WhatIf) -> int:
     }
     deeper = sum(max(0, _unreached(branch, step.round) - step.unseen) for step in steps)
     return len(below - known) + deeper
+
+
+def _asked_alike(branch: Branch, outlook: WhatIf) -> bool:
+    """Return whether a grader that is asked about the parts of the question here said as much in the parent."""
+    parts = outlook.steps[0].round.parts if outlook.steps else ()
+    return parts == branch.parent.rounds[0].parts or not (parts or branch.config.models.grader.chats)
 
 
 def _unreached(branch: Branch, recorded: Round) -> int:

@@ -213,7 +213,9 @@ class RecordedSplitter:
             return evidence.record.rounds[0].parts
         if evidence.config.models.rewriter.built_in and evidence.same_version:
             return parts_of(question)
-        raise Unrecorded("rewrite", evidence.prices.rewrite)
+        splitting = evidence.prices.rewrite
+        # The first round is still to come.
+        raise Unrecorded("rewrite", splitting, splitting + evidence.prices.round(evidence.config))
 
 
 class RecordedRetriever:

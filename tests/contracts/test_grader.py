@@ -36,12 +36,14 @@ class WordGrader:
     async def grade(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
     ) -> list[Verdict]:
-        return [self._judge(question, passage, trace) for passage in passages]
+        return [self._judge(question, passage, trace, parts) for passage in passages]
 
-    def _judge(self, question: str, passage: Passage, trace: Trace) -> Verdict:
+    def _judge(self, question: str, passage: Passage, trace: Trace, parts: Sequence[str]) -> Verdict:
         wanted = set(re.findall(r"[a-z-]{7,}|[\u4e00-\u9fff]{3}", question))
         relevant = any(part in passage.text for part in wanted)
-        verdict = Verdict(relevant, 0.75, "A part of the question occurs." if relevant else "No part occurs.")
+        chances = tuple(self._judge(part, passage, SILENT, ()).p_relevant for part in parts)
+        said = "A part of the question occurs." if relevant else "No part occurs."
+        verdict = Verdict(relevant, 0.75, said, parts=chances)
         messages = (Message("user", question), Message("user", passage.text))
         parsed = {"relevant": relevant, "confidence": 0.75}
         trace.call(
@@ -100,6 +102,17 @@ def test_a_verdict_has_a_confidence_a_reason_and_its_grader(grader: Grader) -> N
         assert 0 <= verdict.p_relevant <= 1
         assert verdict.reason.strip()
         assert verdict.grader
+
+
+def test_a_verdict_says_of_each_part_how_likely_the_passage_answers_it(grader: Grader) -> None:
+    trace = Listening()
+    parts = (QUESTION, "Which colour does the night train to the harbour have?")
+    given = [passage("near", RIGHT, 0.6), passage("far", WRONG, 0.05)]
+    near, far = asyncio.run(grader.grade(QUESTION, given, trace, parts))
+    assert [item.parts for item in grade(grader, QUESTION, *given)] == [(), ()]
+    assert len(near.parts) == len(far.parts) == 2 and all(0 <= chance <= 1 for chance in (*near.parts, *far.parts))
+    assert near.covers(0, 0.5) and not near.covers(1, 0.5) and not far.covers(0, 0.5)
+    assert len(trace.verdicts) == 2, "a part is no judgement of its own"
 
 
 def test_a_verdict_does_not_depend_on_the_other_passages(grader: Grader) -> None:

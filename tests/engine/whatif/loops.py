@@ -100,12 +100,14 @@ class LoopWorld:
             for name, similarity in zip(names, similarities, strict=True)
         )[:limit]
 
-    def verdict(self, passage: Passage, config: RunConfig) -> Verdict:
+    def verdict(self, passage: Passage, config: RunConfig, parts: Sequence[str] = ()) -> Verdict:
         dice = self.dice("verdict", passage.id)
         relevant = dice.choice([True, True, False, False, False, None])
         if relevant is None and config.models.grader.built_in:
             relevant = False
-        return Verdict(relevant, dice.choice([0.5, 0.6, 0.7, 0.9, 1.0]), dice.choice(["because", "it is not"]))
+        made = Verdict(relevant, dice.choice([0.5, 0.6, 0.7, 0.9, 1.0]), dice.choice(["because", "it is not"]))
+        chances = (self.dice("part", passage.id, part).choice([0.0, 0.3, 0.5, 0.6, 0.9]) for part in parts)
+        return replace(made, parts=tuple(chances))
 
 
 class _Clock:
@@ -190,11 +192,19 @@ class _Everyone:
     async def grade(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
     ) -> list[Verdict]:
-        verdicts = [self.world.verdict(passage, self.config) for passage in passages]
+        verdicts = [self.world.verdict(passage, self.config, parts) for passage in passages]
         for passage, verdict in zip(passages, verdicts, strict=True):
             self._called(trace, "grader", passage.id)
             trace.verdict(passage.id, verdict)
         return verdicts
+
+    async def split(self, question: str, trace: Trace = SILENT) -> tuple[str, ...]:
+        self._called(trace, "rewriter", question)
+        if self.world.unlucky("splitter", question):
+            raise ModelError.ollama_unreachable(address="nowhere")
+        return self.world.dice("split", question).choice(
+            [("part one", "part two"), ("part one", "part two", "three"), ()]
+        )
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         digest = request.digest()
@@ -328,7 +338,7 @@ class Resources:
             ),
             "answer_evaluation": AnswerRoles(everyone, everyone, observe),
         }
-        roles = Roles(everyone, everyone, everyone, everyone, own=own.get(config.workflow))
+        roles = Roles(everyone, everyone, everyone, everyone, splitter=everyone, own=own.get(config.workflow))
         return roles, {"strategies": ",".join(usable)}
 
 
@@ -374,6 +384,7 @@ def loop_settings(draw: st.DrawFn, workflow: WorkflowName) -> RunConfig:
         gate=draw(st.sampled_from(["pass_rate", "min_relevant"])),
         context=draw(st.sampled_from(["union", "union", "last_round"])),
         answer_unverified=draw(st.booleans()),
+        split=draw(st.booleans()),
         probe_k=draw(st.sampled_from([3, 6, 20])),
         grade_probe=draw(st.booleans()),
         budget_s=120,
@@ -423,5 +434,5 @@ def loop_variations(draw: st.DrawFn, config: RunConfig) -> RunConfig:
 
 _VARIED = (
     *("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant"),
-    *("gate", "context", "answer_unverified", "probe_k", "grade_probe", "options", "options", "options"),
+    *("gate", "context", "answer_unverified", "split", "probe_k", "grade_probe", "options", "options", "options"),
 )
