@@ -204,6 +204,6 @@ CONTEXT = N_("Context of passages")
 CONTEXT_NAMES: Mapping[PassageContext, str] = {
     "none": N_("None"),
     "path": N_("Title and section"),
-    "written": N_("Title, section and a sentence by a chat model"),
+    "written": N_("Title, section, written sentence"),
 }
 CONTEXT_HELP = N_("What is embedded, and searched by words, in front of a passage. Its own text stays as it is.")

@@ -63,7 +63,7 @@ class FakeIngestions:
     """Raised by the next start or preview."""
 
     def preview(
-        self, items: Sequence[IngestItem], collection: str, chunks: ChunkOptions = DEFAULT_CHUNKS, **_named: Any
+        self, items: Sequence[IngestItem], collection: str, chunks: ChunkOptions = DEFAULT_CHUNKS, **named: Any
     ) -> Preview:
         if self.gate is not None:
             self.gate.wait()
@@ -74,7 +74,9 @@ class FakeIngestions:
         sources = tuple(_cut(item, chunks) for item in good)
         failed = tuple((item.name, UNREADABLE) for item in items if item not in good)
         used = sum(len(item.passages) for item in sources if not item.same_as)
-        return Preview(sources, failed, used, used / 2.0)
+        model = named["context_model"]
+        price = self.context_price(collection, model) if model else None
+        return Preview(sources, failed, used, used / 2.0, writing=price)
 
     def start(self, items: Sequence[IngestItem], collection: str, **named: Any) -> str:
         if self.error is not None:

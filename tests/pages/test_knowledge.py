@@ -286,6 +286,21 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
     assert sent["hidden"] == {False}
 
 
+def test_a_preview_prices_sentences_of_context_and_the_job_has_them_written(jobs: FakeIngestions) -> None:
+    """BE-04"""
+    app = opened("knowledge", view="add")
+    app.selectbox(key="kb_into").set_value("").run()
+    app.text_input(key="kb_name").set_value("described").run()
+    app.button_group(key="kb_context").set_value("written").run()
+    app.text_input(key="kb_writer_name").set_value("ollama:qwen3:8b").run()
+    choose_files(app, ("cats.md", CATS))
+    shown = inline(previewed(app))
+    assert "Context by ollama:qwen3:8b: 252 calls · about 123,500 tokens · about 12 min" in shown
+    press(app, "kb_start")
+    (sent,) = jobs.started
+    assert (sent["context"], sent["context_model"]) == ("written", "ollama:qwen3:8b")
+
+
 def test_a_preview_is_made_again_where_hidden_content_is_to_be_read_and_the_job_reads_it_too(
     jobs: FakeIngestions,
 ) -> None:

@@ -160,7 +160,8 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     chosen = str(
         st.selectbox(
             words("Embedding model"),
-            list(models),
+            # Its own model first: whoever wants another form alone keeps it.
+            sorted(models, key=lambda name: not _same(name, info)),
             format_func=lambda name: model_option(models[name], words) if name in models else name,
             key=f"kb_reembed_model_{info.name}",
         )

@@ -12,7 +12,7 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.controls import page_of, pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, continued, figure, gauge, node
+from components.common.markup import WRITTEN, Node, button, chip, continued, figure, gauge, node
 from components.common.phrases import fault_text, section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels import SOURCE_KIND_NAMES
@@ -26,6 +26,7 @@ from engine.roles import StoredPassage
 from pages.parts.common.session_cache import cached_in_session
 from pages.parts.knowledge.draft import Draft, cut_again, read_aside
 from pages.parts.knowledge.sources import account_nodes, lines_text
+from pages.parts.knowledge.writer import price_text
 
 _STATE = {
     "new": N_("new"),
@@ -172,7 +173,7 @@ def files_of(preview: Preview) -> list[PreviewedFile]:
 
 
 def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
-    """Draw files, passages, tokens and time as figures."""
+    """Draw files, passages, tokens and time as figures, and what sentences of context cost."""
     used = [item for item in preview.sources if not item.same_as]
     tokens = sum(sum(item.tokens) for item in used)
     unusable = [fault for _, fault in preview.failed if not counts_left_out(fault)]
@@ -192,7 +193,10 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
         figures.append(figure(words("Read in part"), count_text(partly), look="warn"))
     if unusable:
         figures.append(figure(words("unusable"), count_text(len(unusable)), look="warn"))
-    draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
+    totals = [node("div", "figures totals", *figures)]
+    if price := preview.writing:
+        totals.append(node("p", "muted small", words(WRITTEN, model=price.model, text=price_text(price, words))))
+    draw_knowledge(totals, words, key=key)
 
 
 def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
