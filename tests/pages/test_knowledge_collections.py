@@ -196,17 +196,23 @@ def test_a_collection_with_passages_is_deleted_only_when_its_name_is_typed(engin
     assert "doomed" not in [item.name for item in engine.collections()]
 
 
-def test_re_embedding_offers_other_models_or_another_form_and_begins_a_job(
+def test_re_embedding_takes_another_model_or_another_form_and_begins_a_job(
     engine: Engine, library: FakeLibrary
 ) -> None:
     other = next(form for form in CONTEXTS if form != SAMPLES_CONTEXT)
-    for form, same_model in ((SAMPLES_CONTEXT, False), (other, True)):
+
+    def dialog(**chosen: str) -> AppTest:
         app = looking_at("samples")
-        app.session_state["kb_reembed_context_samples"] = form
+        for name, value in chosen.items():
+            app.session_state[f"kb_reembed_{name}_samples"] = value
         press(app, "kb_do_reembed")
-        offered = app.selectbox(key="kb_reembed_model_samples").options
-        assert any(EN("Built in · multilingual E5 small") in str(option) for option in offered) == same_model
-        press(app, "kb_dialog_yes")
+        return app
+
+    app = dialog(context=SAMPLES_CONTEXT)
+    assert EN("Built in · multilingual E5 small") in str(app.selectbox(key="kb_reembed_model_samples").options[0])
+    assert app.button(key="kb_dialog_yes").disabled, "it is so already"
+    press(dialog(context=SAMPLES_CONTEXT, model="hashing"), "kb_dialog_yes")
+    press(dialog(context=other), "kb_dialog_yes")
     assert engine.ingestions.pressed == [  # type: ignore[attr-defined]
         ("reembed", f"samples samples_hashing hashing False {SAMPLES_CONTEXT}"),
         ("reembed", f"samples samples_{other} builtin False {other}"),

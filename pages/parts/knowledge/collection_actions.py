@@ -14,6 +14,7 @@ from components.common.markup import draw, node
 from components.labels import COLLECTION_ACTIONS, NAME_RULE
 from engine.builtin.full_text import SEGMENTING
 from engine.engine import Engine
+from engine.model.values import NEW_CONTEXT
 from engine.people import Role, current_user, signing_in
 from engine.roles import CollectionInfo
 from pages.parts.common.actions import answer_buttons
@@ -144,30 +145,23 @@ def _describe(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     st.caption(words("Embeds every passage into a new collection. This one stays until you delete it."))
-    context = context_choice(words, key=f"kb_reembed_context_{info.name}")
+    usual = NEW_CONTEXT if info.context == "none" else info.context
+    context = context_choice(words, key=f"kb_reembed_context_{info.name}", usual=usual)
     writer = ""
     if context == "written":
         writer = writer_choice(engine, words, key=f"kb_reembed_writer_{info.name}", info=info)
-    same = (context, writer) == (info.context, info.context_model)
-    models = {
-        item.model: item
-        for item in embedding_models(engine)
-        if item.available and not (same and _same(item.model, info))
-    }
-    if not models:
-        st.info(words("No other embedding model here. Pull one with Ollama, such as `ollama pull bge-m3`."))
-        return
+    models = {item.model: item for item in embedding_models(engine) if item.available}
     chosen = str(
         st.selectbox(
             words("Embedding model"),
-            # Its own model first: whoever wants another form alone keeps it.
             sorted(models, key=lambda name: not _same(name, info)),
             format_func=lambda name: model_option(models[name], words) if name in models else name,
             key=f"kb_reembed_model_{info.name}",
         )
     )
     st.caption(model_facts(models[chosen], words))
-    suffix = context if _same(chosen, info) else family(chosen)
+    own = _same(chosen, info)
+    suffix = context if own else family(chosen)
     key = f"kb_reembed_{info.name}_{suffix}"
     _name_box(words("New name"), key, f"{info.name}_{suffix}", words)
     if info.name != SAMPLES:
@@ -187,7 +181,8 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
         ):
             aim_at("add")
 
-    _end(words("Start"), act, words, disabled=context == "written" and not writer)
+    unchanged = own and (context, writer) == (info.context, info.context_model)
+    _end(words("Start"), act, words, disabled=unchanged or (context == "written" and not writer))
 
 
 def _same(model: str, info: CollectionInfo) -> bool:

@@ -106,10 +106,10 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     return Target(name, True, model, query, passage, context, writer, str(description or "").strip())
 
 
-def context_choice(words: Words, *, key: str) -> PassageContext:
+def context_choice(words: Words, *, key: str, usual: PassageContext = NEW_CONTEXT) -> PassageContext:
     """The form of context of a collection that is made."""
     shown = {form: words(name) for form, name in CONTEXT_NAMES.items()}
-    return pick(words(CONTEXT), shown, key=key, usual=NEW_CONTEXT, label_visibility="visible", help=words(CONTEXT_HELP))
+    return pick(words(CONTEXT), shown, key=key, usual=usual, label_visibility="visible", help=words(CONTEXT_HELP))
 
 
 def _usable(name: str) -> bool:
