@@ -94,6 +94,7 @@ class RunResources:
 
         whole: SetJudge = WordSetJudge()
         models = self.config.models
+        by_chat = self.config.refine and not models.refiner.built_in
         if models.grader.chats:
             whole = self.chat("grader", "engine.llm.sufficiency:ChatSetJudge")
         splitter = self.role("rewriter", BuiltinSplitter, "engine.llm.splitter:ChatSplitter")
@@ -104,7 +105,7 @@ class RunResources:
             splitter=splitter if self.config.split else None,
             generator=self.role("generator", BuiltinGenerator, "engine.llm.generator:ChatGenerator"),
             whole=whole,
-            refiner=None if models.refiner.built_in else self.chat("refiner", "engine.llm.refiner:ChatRefiner"),
+            refiner=self.chat("refiner", "engine.llm.refiner:ChatRefiner") if by_chat else None,
             **self.rewriters(BuiltinRewriter, "engine.llm.rewriter:ChatRewriter"),
         )
 

