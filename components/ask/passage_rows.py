@@ -111,8 +111,17 @@ def _surroundings(passage_id: PassageId, record: RunRecord) -> dict[str, list[di
     """What the generator was given before and after a passage, and whether the answer cites it."""
     around = around_of(record).get(passage_id, Around())
     cited = {name for item in record.citations if item.passage_id == passage_id for name in item.around}
+    refined = record.context.refined if record.context else {}
     return {
-        name: [{"text": item.text, "id": item.id, "cited": item.id in cited} for item in items]
+        name: [
+            {
+                "text": item.text,
+                "id": item.id,
+                "cited": item.id in cited,
+                "cut": [[strip.text, not strip.kept] for strip in refined.get(item.id, ())],
+            }
+            for item in items
+        ]
         for name, items in (("before", around.before), ("after", around.after))
     }
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from engine.model.language import language_of
-from engine.model.values import Passage, PassageId, Sentence
+from engine.model.values import Around, Passage, PassageId, Sentence, Surrounding
+
+Text = TypeVar("Text", Passage, Surrounding)
 
 GAP = "…"
 """Stands for left-out strips in the text that a chat model reads."""
@@ -167,7 +170,7 @@ def picked(text: str, numbers: Collection[int]) -> tuple[Sentence, ...]:
     return tuple(Sentence(strip, float(at in places), kept=at in places) for at, strip in enumerate(strips))
 
 
-def kept_text(passage: Passage, cut: Mapping[PassageId, tuple[Sentence, ...]], gap: str = "") -> str:
+def kept_text(passage: Passage | Surrounding, cut: Mapping[PassageId, tuple[Sentence, ...]], gap: str = "") -> str:
     """Return what a generator reads of a passage: its kept strips, or all of it if nothing was cut.
 
     ``gap`` stands where strips were left out.
@@ -188,6 +191,16 @@ def _with_gap(text: str, gap: str) -> str:
     return f"{text}{gap}" if not text or text[-1].isspace() else f"{text} {gap}"
 
 
-def read_as(passage: Passage, cut: Mapping[PassageId, tuple[Sentence, ...]], gap: str = "") -> Passage:
+def read_as(passage: Text, cut: Mapping[PassageId, tuple[Sentence, ...]], gap: str = "") -> Text:
     """Return a passage as a generator reads it."""
     return replace(passage, text=kept_text(passage, cut, gap)) if passage.id in cut else passage
+
+
+def around_as(
+    around: Mapping[PassageId, Around], cut: Mapping[PassageId, tuple[Sentence, ...]], gap: str = ""
+) -> dict[PassageId, Around]:
+    """Return what surrounds passages as a generator reads it."""
+    return {
+        name: Around(*(tuple(read_as(part, cut, gap) for part in parts) for parts in (item.before, item.after)))
+        for name, item in around.items()
+    }

@@ -17,6 +17,7 @@ from engine.flow.flow import Flow, NodeKind
 from engine.model.config import Options, Parameter, RoleName, RunConfig, Setting, WorkflowName, numbers_in, settings_in
 from engine.model.cost import Cost
 from engine.model.decide import gate_warnings, outcome_of
+from engine.model.surroundings import REACH
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.roles import MOST_PARTS
 
@@ -217,9 +218,10 @@ class Workflow:
         )
 
     def most_refined(self, config: RunConfig) -> int:
-        """Passages that are refined at most before an answer is written."""
+        """Passages that are refined at most before an answer is written, with what surrounds them."""
         rounds = self.rounds(config) if config.context == "union" else 1
-        return config.top_k * rounds if config.refine and "refine" not in self.idle else 0
+        each = 1 + 2 * REACH[config.expand]
+        return config.top_k * rounds * each if config.refine and "refine" not in self.idle else 0
 
     def rounds(self, config: RunConfig) -> int:
         """Rounds that a run can have at most, where every rewrite opens one."""

@@ -70,13 +70,12 @@ class ChatRefiner(ChatRole):
     async def refine(
         self, request: RefineRequest, trace: Trace = SILENT
     ) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
-        """Strips of the passages that are cut; raises the ``ModelError`` of a call that failed."""
+        """Strips of every passage; raises the ``ModelError`` of a call that failed."""
         async with at_once() as calls:
             asked = {
                 item.id: calls.create_task(self._picked(request.question, item, trace)) for item in request.passages
             }
-        said = {name: task.result() for name, task in asked.items()}
-        return {name: cut for name, cut in said.items() if cut is None or not all(item.kept for item in cut)}
+        return {name: task.result() for name, task in asked.items()}
 
     async def _picked(self, question: str, passage: Passage, trace: Trace) -> tuple[Sentence, ...] | None:
         strips = strips_of(passage.text)

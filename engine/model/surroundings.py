@@ -64,7 +64,7 @@ def _shared(first: str, second: str) -> int:
     return next((size for size in range(longest, _LEAST_SHARED - 1, -1) if second.startswith(first[-size:])), 0)
 
 
-def expanded(context: Context, sources: Sources, expand: Expand, count_tokens: Callable[[str], int]) -> Context:
+def expanded(context: Context, sources: Sources, expand: Expand, size: Callable[[Surrounding], int]) -> Context:
     """A context with the surroundings of its passages in their order, nearest first, as long as there is room.
 
     What is to be given as a passage itself, or stands around a better one, is not repeated. Where even a passage was
@@ -79,11 +79,11 @@ def expanded(context: Context, sources: Sources, expand: Expand, count_tokens: C
             if item.id in named:
                 continue
             named.add(item.id)
-            text = sources.unrepeated(item, passage).text
-            tokens = count_tokens(text)
+            unrepeated = sources.unrepeated(item, passage)
+            tokens = size(unrepeated)
             if cut or context.cut or used + tokens > context.token_budget:
                 cut.append(item.id)
-            elif text:
+            elif unrepeated.text:
                 given.setdefault(passage.id, []).append(item)
                 used += tokens
     around = {

@@ -89,6 +89,8 @@ class ReplayPath:
     """Rounds that the visit under way has opened."""
     searched: int = -1
     """The newest round whose search was counted."""
+    unpicked: int = 0
+    """Passages of which the record does not say what a chat model would keep."""
     given: Context | None = None
     """What the generator would be given that cannot be asked."""
     stands: bool = False

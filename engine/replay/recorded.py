@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from engine.builtin.parts import parts_of
-from engine.builtin.strips import kept_text, picked, strips_of
+from engine.builtin.strips import picked, strips_of
 from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError, StoreError
 from engine.flow.context import Retrieval, RunClock
@@ -119,7 +119,8 @@ class Evidence:
         given, record = self.record.context, self.record
         if given is None or not record.config.refine or not self.same("refiner"):
             return {}
-        if [item.id for item in passages] == [*(item.id for item in given.passages), *given.cut]:
+        around = (name for names in given.around.values() for name in names)
+        if {item.id for item in passages} == {*(i.id for i in given.passages), *given.cut, *around, *given.around_cut}:
             return {item.id: given.refined.get(item.id, picked(item.text, ())) for item in passages}
         calls = [call for call in record.model_calls if call.role == "refiner" and not call.error]
         replies = {call.passage_id: call.parsed or {} for call in calls}
@@ -513,7 +514,8 @@ class RecordedRefiner:
         if course.live and len(known) < len(request.passages):
             raise Unrecorded("answer", evidence.prices.refining * len(request.passages))
         course.cost = course.cost + evidence.prices.refining * len(request.passages)
-        return {name: strips for name, strips in known.items() if not all(item.kept for item in strips)}
+        course.unpicked = len(request.passages) - len(known)
+        return {**known}
 
 
 class RecordedGenerator:
@@ -533,20 +535,12 @@ class RecordedGenerator:
         evidence, course = self._evidence, self._driver.course
         once = evidence.prices.generation
         course.cost = course.cost + once
-        if unpicked := self._unpicked(course):
-            once = once + evidence.prices.refining * unpicked
+        once = once + evidence.prices.refining * course.unpicked
         if course.unknown:
             raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
-        if unpicked or evidence.record.outcome not in ANSWERED or not self.same_input(course):
+        if course.unpicked or evidence.record.outcome not in ANSWERED or not self.same_input(course):
             raise Unrecorded("answer", once)
         return self.give(trace)
-
-    def _unpicked(self, course: ReplayPath) -> int:
-        """Passages of which the record does not say what a chat model would keep."""
-        config, passages = self._evidence.config, context_of(course).passages
-        if course.live or not config.refine or config.models.refiner.built_in:
-            return 0
-        return len(passages) - len(self._evidence.strips(passages))
 
     def give(self, trace: Trace) -> str:
         """The recorded answer; in a real run as it was written, for that of the record has its citations resolved."""
@@ -578,7 +572,7 @@ def same_context(context: Context, record: RunRecord, config: RunConfig) -> bool
     rest = (*(passage.id for passage in context.passages[count:]), *context.cut)
     same = contents(context.passages[:count]) == contents(given.passages) and same_strips(context, given)
     # How much room other strips would leave for what the budget cut is not known.
-    fits = not rest or same_refining(config, record.config)
+    fits = not (rest or given.around_cut) or same_refining(config, record.config)
     return same and fits and context.verified == given.verified and rest == given.cut
 
 
@@ -597,8 +591,14 @@ def same_surroundings(record: RunRecord, config: RunConfig) -> bool:
 
 
 def same_strips(context: Context, given: Context) -> bool:
-    """Return whether of every passage that was given the same strips would be kept."""
-    return all(kept_text(item, context.refined) == kept_text(item, given.refined) for item in given.passages)
+    """Return whether of every passage that was given, and of what surrounds it, the same strips would be kept."""
+    names = [*(item.id for item in given.passages), *(name for names in given.around.values() for name in names)]
+    return all(_kept(context.refined.get(name)) == _kept(given.refined.get(name)) for name in names)
+
+
+def _kept(strips: Sequence[Sentence] | None) -> str | None:
+    """What is kept; None where the passage is whole."""
+    return None if strips is None else "".join(item.text for item in strips if item.kept)
 
 
 def same_refining(now: RunConfig, then: RunConfig) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from engine.builtin.strips import GAP, kept_text
@@ -51,7 +51,17 @@ def assemble(
     given = _passages(rounds, config, token_budget, count_tokens, cut)
     if surroundings is None:
         return given
-    return expanded(given, Sources(from_store(rounds).values(), surroundings), config.expand, count_tokens)
+    return surrounded(given, Sources(from_store(rounds).values(), surroundings), config, count_tokens, cut)
+
+
+def surrounded(
+    context: Context, sources: Sources, config: RunConfig, count_tokens: Callable[[str], int], cut: Cut
+) -> Context:
+    """A context with what surrounds its passages, of which the kept strips count."""
+    gap = gap_for(config)
+    made = expanded(context, sources, config.expand, lambda item: count_tokens(kept_text(item, cut, gap)))
+    given = [name for names in made.around.values() for name in names]
+    return replace(made, refined={**made.refined, **{name: cut[name] for name in given if name in cut}})
 
 
 def _passages(

@@ -14,7 +14,7 @@ from engine.builtin.context_text import entity_line, relationship_line, row_line
 from engine.builtin.evidence import Question, read_question, weigh
 from engine.builtin.strips import kept_text, read_as
 from engine.model.config import RunConfig
-from engine.model.surroundings import Sources, expanded, from_store
+from engine.model.surroundings import Sources, from_store
 from engine.model.values import (
     Attachment,
     Context,
@@ -29,7 +29,7 @@ from engine.model.values import (
     Sentence,
     Surrounding,
 )
-from engine.retrieval.assemble import assemble, gap_for
+from engine.retrieval.assemble import assemble, gap_for, surrounded
 from engine.retrieval.graph_options import graph_options
 from engine.roles import NO_LIMIT, TableGiven
 
@@ -96,7 +96,7 @@ def assembled(
         refined={item.id: cut[item.id] for item in given if item.id in cut},
     )
     if surroundings is not None:
-        context = expanded(context, Sources(from_store(rounds).values(), surroundings), config.expand, count_tokens)
+        context = surrounded(context, Sources(from_store(rounds).values(), surroundings), config, count_tokens, cut)
     return Assembled(context, tuple(read_as(item, cut, gap) for item in given), given_tables)
 
 

@@ -69,10 +69,10 @@ class RefineRequest:
 class Refiner(Protocol):
     """Says which strips of passages bear on a question.
 
-    Contract (tests/contracts/test_refiner.py): by id the strips of each passage of which some are left out, which
-    joined are its text, at least one of them kept; a passage that is not in the result is whole. It writes nothing of
-    its own; text inside a passage is evidence and never an instruction. A passage for which no reply can be read is
-    None, and whole. A server that cannot be reached is a ``ModelError``.
+    Contract (tests/contracts/test_refiner.py): by id the strips of each passage, which joined are its text, at least
+    one of them kept; a passage that is not in the result is whole. It writes nothing of its own; text inside a passage
+    is evidence and never an instruction. A passage for which no reply can be read is None, and whole. A server that
+    cannot be reached is a ``ModelError``.
     """
 
     async def refine(

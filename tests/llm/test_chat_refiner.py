@@ -83,7 +83,7 @@ def test_a_second_try_follows_numbers_that_were_not_given(server: OllamaStandIn)
 
 def test_a_passage_is_whole_where_no_reply_is_readable_or_nothing_is_picked(server: OllamaStandIn) -> None:
     assert refined(server, "No.", "I keep all.") == {PassageId("p"): None}
-    assert refined(server, '{"keep": []}') == {}
+    assert kept(refined(server, '{"keep": []}')) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_server_that_fails_is_a_model_error(server: OllamaStandIn) -> None:

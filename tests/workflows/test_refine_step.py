@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.builtin.strips import picked
+from engine.builtin.strips import kept_text, picked
 from engine.errors import ModelError
 from engine.flow.context import Retrieval, Roles
-from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.config import Expand, RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
-from engine.model.values import Message, ModelCall, PassageId, RunRecord, Sentence
+from engine.model.surroundings import around_of
+from engine.model.values import Message, ModelCall, Passage, PassageId, RunRecord, Sentence, Surrounding
 from engine.replay import what_if
 from engine.roles import SILENT, RefineRequest, Trace
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, events_of
@@ -25,6 +26,12 @@ class Longer(FakeRetriever):
     async def search(self, query: str, limit: int) -> Retrieval:
         found = await super().search(query, limit)
         return replace(found, passages=tuple(replace(item, text=TEXT) for item in found.passages))
+
+    async def around(self, passages: Sequence[Passage], expand: Expand) -> list[Surrounding]:
+        return [
+            Surrounding(PassageId(f"{item.id}+"), item.source, f"Next to {item.id}. And more.", ordinal=1)
+            for item in passages
+        ]
 
 
 @dataclass
@@ -114,3 +121,13 @@ def test_a_what_if_knows_what_was_picked_and_asks_for_what_was_not() -> None:
     # Of whole passages the record says nothing that a chat model would pick.
     whole, _ = ran({}, RunConfig())
     assert what_if(whole, BY_CHAT).calls_needed.next.calls == 2
+
+
+def test_what_surrounds_passages_is_cut_too_and_takes_the_room_of_what_is_kept() -> None:
+    record, _ = ran({"p1": (1,), "p2": (1,)}, replace(BY_CHAT, expand="neighbours"))
+    assert record.context is not None
+    beside = [name for names in record.context.around.values() for name in names]
+    assert beside and set(beside) <= record.context.refined.keys()
+    kept = sum(len(kept_text(item, record.context.refined)) for item in record.context.passages)
+    around = [item for near in around_of(record).values() for item in near.every]
+    assert record.context.tokens == kept + sum(len(kept_text(item, record.context.refined)) for item in around)

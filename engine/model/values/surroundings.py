@@ -25,6 +25,11 @@ class Surrounding:
         """A passage that a search found, as the surroundings of another one."""
         return cls(passage.id, passage.source, passage.text, passage.section, passage.title, passage.ordinal)
 
+    def as_passage(self) -> Passage:
+        """The surroundings as a passage that no search has found."""
+        own = (self.id, self.source, self.text, 0.0, 0.0)
+        return Passage(*own, section=self.section, title=self.title, ordinal=self.ordinal)
+
 
 @dataclass(frozen=True, slots=True)
 class Around:

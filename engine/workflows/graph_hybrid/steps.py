@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from engine.builtin.abstain import abstained_answer, no_room_for_tables
 from engine.builtin.query_analyst import analysed
+from engine.builtin.strips import around_as
 from engine.builtin.table_answer import table_coverage
 from engine.builtin.table_work import on_tables_alone, worked_out
 from engine.errors import AttachmentError, ModelError, RunWarning, StoreError, UnreadableReply, WorkbenchError
@@ -40,6 +41,7 @@ from engine.model.values import (
     Round,
     Verdict,
 )
+from engine.retrieval.assemble import gap_for
 from engine.retrieval.graph_context import Assembled, assembled, names_along
 from engine.retrieval.graph_options import graph_options
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
@@ -326,14 +328,14 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     After the deadline this one generation has a reserved allowance of its own, and nothing else runs.
     """
     rounds: tuple[Round, ...] = state.get("rounds", ())
-    cut = await refined_strips(state["question"], rounds, run, trace, names_along(rounds, run.config))
+    read = await surroundings(state, run, trace)
+    cut = await refined_strips(state, read, run, trace, names_along(rounds, run.config))
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
     tables_only = state["decision"].reason == "tables_only"
     if not rounds and not tables_only:
         return await _unsearched(state, run, trace)
     generator = run.roles.generator
-    read = await surroundings(state, run, trace)
     made = assembled(
         state["question"],
         rounds,
@@ -357,7 +359,8 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         citing.token(worked.text)
         _complete(citing, run, worked.text)
         return {}
-    await _answered(generator.generate(_request(state, made, around), citing), citing, run)
+    given = around_as(around, cut, gap_for(run.config))
+    await _answered(generator.generate(_request(state, made, given), citing), citing, run)
     return {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.abstain import abstained_answer
-from engine.builtin.strips import read_as
+from engine.builtin.strips import around_as, read_as
 from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.decide import open_parts
@@ -30,7 +30,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     rounds: tuple[Round, ...] = state["rounds"]
     generator = run.roles.generator
     read = await surroundings(state, run, trace)
-    cut = await refined_strips(state["question"], rounds, run, trace)
+    cut, gap = await refined_strips(state, read, run, trace), gap_for(run.config)
     context = assemble(rounds, run.config, generator.context_tokens, generator.count_tokens, cut, surroundings=read)
     run.emit(ContextAssembled(context=context))
     if not context.passages:
@@ -45,10 +45,10 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             text = await generator.generate(
                 GenerationRequest(
                     question=state["question"],
-                    passages=tuple(read_as(item, cut, gap_for(run.config)) for item in context.passages),
+                    passages=tuple(read_as(item, cut, gap) for item in context.passages),
                     language=language_of(state["question"]),
                     verified=context.verified,
-                    around=around,
+                    around=around_as(around, cut, gap),
                     open_parts=open_parts(rounds, run.config),
                 ),
                 citing,

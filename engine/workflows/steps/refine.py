@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from engine.builtin.refiner import BuiltinRefiner
 from engine.errors import ModelError, UnreadableReply, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of
-from engine.model.values import Round
+from engine.model.surroundings import texts_around
+from engine.model.values import Round, Surrounding
 from engine.retrieval.assemble import Cut, assemble
 from engine.roles import NO_LIMIT, RefineRequest
 
 
 async def refined_strips(
-    question: str, rounds: Sequence[Round], run: RunContext, trace: NodeTrace, names: Sequence[str] = ()
+    state: Mapping[str, Any],
+    surroundings: Sequence[Surrounding] | None,
+    run: RunContext,
+    trace: NodeTrace,
+    names: Sequence[str] = (),
 ) -> Cut:
-    """Strips of the passages that are cut before they are given to the generator; a failure leaves passages whole."""
-    passages = assemble(rounds, run.config, NO_LIMIT, len).passages if run.config.refine else ()
+    """Strips of passages, and of what surrounds them, that are cut for the generator; a failure leaves them whole."""
+    rounds: tuple[Round, ...] = state.get("rounds", ())
+    if not run.config.refine:
+        return {}
+    wanted = assemble(rounds, run.config, NO_LIMIT, len, surroundings=surroundings)
+    around = texts_around(wanted, rounds, surroundings).values()
+    passages = (*wanted.passages, *(item.as_passage() for near in around for item in near.every))
     if not passages:
         return {}
-    request = RefineRequest(question, passages, run.config.sentence_threshold, tuple(names))
+    request = RefineRequest(state["question"], passages, run.config.sentence_threshold, tuple(names))
     try:
         async with run.within(max(0.0, run.clock.left_s())):
             said = await (run.roles.refiner or BuiltinRefiner()).refine(request, trace)
@@ -31,4 +42,4 @@ async def refined_strips(
         return {}
     if any(strips is None for strips in said.values()):
         run.warn(UnreadableReply(model=model_of(run, "refiner")), trace.node)
-    return {name: strips for name, strips in said.items() if strips is not None}
+    return {name: strips for name, strips in said.items() if strips and not all(item.kept for item in strips)}
