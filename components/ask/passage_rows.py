@@ -49,7 +49,7 @@ _LISTS = {
     "meaning": N_("meaning"),
     "words": N_("words"),
     "asked": NC_("round", "as asked"),
-    "translated": N_("translated"),
+    "translated": NC_("passages", "translated"),
 }
 
 COLUMNS = {

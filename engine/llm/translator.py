@@ -81,7 +81,9 @@ class ChatTranslator(ChatRole):
         return Translation(language, found, self._counted)
 
     async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
-        return await self._retriever.search_both(query, translated, limit)
+        counted = self._counted or {}
+        less = counted.get(language_of(query), 0) < counted.get(language_of(translated), 0)
+        return await self._retriever.search_both(query, translated, limit, "translated" if less else "asked")
 
 
 def language_for(query: str, counted: Mapping[Language, int]) -> Language | None:

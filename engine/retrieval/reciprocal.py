@@ -62,19 +62,19 @@ def by_reciprocal_rank(
 
 
 def by_both_queries(
-    asked: Sequence[Passage], translated: Sequence[Passage], limit: int
+    asked: Sequence[Passage], translated: Sequence[Passage], limit: int, main: QueryKind = "translated"
 ) -> tuple[tuple[Passage, Mapping[QueryKind, int]], ...]:
     """Fuse what a query and its translation found, best first, each passage once with its ranks.
 
-    The translation counts fully and the query as much as words do beside vectors: on pages of another language that
-    gave the right source first for 84 % of the questions, equal weights for 77 %.
+    The one in the ``main`` language of the collection counts fully, the other as much as words do beside vectors: on
+    pages of another language that gave the right source first for 84 % of the questions, equal weights for 77 %.
     """
     lists: dict[QueryKind, Sequence[Passage]] = {"asked": asked, "translated": translated}
     ranks = {kind: _ranks(found) for kind, found in lists.items()}
     passages = {item.id: item for found in lists.values() for item in found}
 
     def order(item: Passage) -> tuple[float, float, str]:
-        fused = _share(ranks["translated"].get(item.id)) + TEXT_WEIGHT * _share(ranks["asked"].get(item.id))
+        fused = sum((1.0 if kind == main else TEXT_WEIGHT) * _share(own.get(item.id)) for kind, own in ranks.items())
         return -round(fused, 12), -item.similarity, item.id
 
     chosen = sorted(passages.values(), key=order)[:limit]

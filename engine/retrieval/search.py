@@ -18,7 +18,7 @@ from engine.flow.context import Retrieval, SectionRetrieval
 from engine.model.config import Expand, SearchMethod
 from engine.model.language import language_of
 from engine.model.surroundings import REACH, Sources
-from engine.model.values import FoundSection, Language, Passage, PassageId, SourceKind, Surrounding
+from engine.model.values import FoundSection, Language, Passage, PassageId, QueryKind, SourceKind, Surrounding
 from engine.retrieval.reciprocal import (
     FOREIGN_TEXT_WEIGHT,
     TEXT_WEIGHT,
@@ -120,14 +120,14 @@ class CollectionRetriever:
         """
         return await self._search(query, limit, self.within)
 
-    async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
+    async def search_both(self, query: str, translated: str, limit: int, main: QueryKind = "translated") -> Retrieval:
         """Return at most ``limit`` passages, best first, of what a query and its translation find.
 
         One that the translation found has its similarity, which two texts of one language are measured by.
         """
         depth = search_depth(limit)
         asked, other = await asyncio.gather(self.search(query, depth), self.search(translated, depth))
-        both = by_both_queries(asked.passages, other.passages, limit)
+        both = by_both_queries(asked.passages, other.passages, limit, main)
         return replace(
             asked,
             passages=tuple(item for item, _ in both),

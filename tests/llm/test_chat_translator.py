@@ -29,6 +29,9 @@ class Counted:
         self.asked += 1
         return ENGLISH
 
+    async def search_both(self, query: str, translated: str, limit: int, main: str) -> str:
+        return main
+
 
 def translated(*replies: str, query: str = ASKED) -> tuple[Translation | None, RecordingTrace]:
     said, trace, retriever = list(replies), RecordingTrace(), Counted()
@@ -36,6 +39,8 @@ def translated(*replies: str, query: str = ASKED) -> tuple[Translation | None, R
         translator = ChatTranslator(role_model(), settings_for(server), retriever)  # type: ignore[arg-type]
         found = asyncio.run(translator.translate(query, trace))
         again = asyncio.run(translator.translate("max_age", trace))
+        mains = [asyncio.run(translator.search_both(*both, 5)) for both in ((ASKED, WANTED), (WANTED, ASKED))]
+    assert mains == ["translated", "asked"], "by what most passages are in"  # type: ignore[comparison-overlap]
     assert again is None and retriever.asked == 1, "names alone are in no language, and passages are counted once"
     return found, trace
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.model.values import Passage, PassageId
-from engine.retrieval.reciprocal import RANK_CONSTANT, TEXT_WEIGHT, by_reciprocal_rank
+from engine.retrieval.reciprocal import RANK_CONSTANT, TEXT_WEIGHT, by_both_queries, by_reciprocal_rank
 
 IDS = st.lists(st.sampled_from([f"p{n}" for n in range(12)]), unique=True, max_size=12)
 
@@ -75,3 +75,19 @@ def test_a_hit_by_words_alone_is_worth_less_than_the_same_place_among_the_vector
     found = fused(["p1", "p2", "p3", "p4", "p5"], ["p9"])
     assert [item.id for item in found].index(PassageId("p9")) == 1
     assert TEXT_WEIGHT / (RANK_CONSTANT + 1) > 1 / (RANK_CONSTANT + 2)
+
+
+@given(IDS, IDS)
+def test_two_queries_make_one_list_in_which_the_main_language_comes_first(
+    asked: list[str], translated: list[str]
+) -> None:
+    both = by_both_queries(passages(asked), passages(translated, scored=True), 99)
+    assert sorted(item.id for item, _ in both) == sorted({*asked, *translated})
+    for item, ranks in both:
+        lists = {"asked": asked, "translated": translated}
+        assert ranks == {kind: own.index(item.id) + 1 for kind, own in lists.items() if item.id in own}
+        # What both found is measured by the translation, which alone has scores here.
+        assert (item.text_score is not None) == (item.id in translated)
+    if asked and translated:
+        assert both[0][0].id == translated[0] or asked[0] in translated
+        assert by_both_queries(passages(asked), passages(translated), 1, "asked")[0][0].id in {asked[0], *translated}
