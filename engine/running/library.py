@@ -69,19 +69,23 @@ class Library:
         passage_prefix: str | None = None,
         *,
         context: PassageContext = NEW_CONTEXT,
+        context_model: str = "",
     ) -> CollectionInfo:
         """Make an empty collection; an empty model is the setting's, prefixes of None are those known for it.
 
+        ``context_model`` writes its sentences of context in the form ``written``; empty: the extractor of the settings.
         The dimension is learnt from the model, so a model of Ollama must answer. Raises
         ``StoreError.collection_exists``, ``StoreError.alias_taken``, ``StoreError.invalid_collection_name``,
         ``InvalidConfig``, and what the model raises.
         """
         _check_description(description)
         await self._check_free(name)
-        embedder = await self._knowledge.embedder_into(name, embedding_model, query_prefix, passage_prefix, context)
+        given = (embedding_model, query_prefix, passage_prefix, context)
+        embedder = await self._knowledge.embedder_into(name, *given, context_model=context_model)
         await embedder.embed_passages(())
         store = await self._knowledge.own_store()
-        await store.create(CollectionInfo.new(name, embedder, description.strip(), context))
+        writer = self._knowledge.context_model(context, context_model)
+        await store.create(CollectionInfo.new(name, embedder, description.strip(), context, writer))
         return await store.describe(name)
 
     @on_loop

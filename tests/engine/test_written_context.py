@@ -165,6 +165,9 @@ def test_a_killed_job_is_resumed_and_asks_for_no_sentence_twice(server: OllamaSt
 
 def test_only_a_chat_model_writes(tmp_path: Path) -> None:
     with opened(tmp_path, "http://127.0.0.1:1") as engine:
+        with raises(InvalidConfig.no_context_writer):
+            engine.library.create("empty", context="written")
+        assert engine.library.create("empty", context="written", context_model=CHAT).context_model == CHAT
         with raises(InvalidConfig.no_context_writer, match="builtin"):
             engine.ingestions.start(ITEMS, "own", context="written")
         engine.ingest(ITEMS, "own", context="path")
