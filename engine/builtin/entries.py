@@ -75,7 +75,8 @@ def _entries(lines: Sequence[str], context: str) -> Iterator[Stretch]:
             name = _term(plain) or entry
             yield from _split("", plain)
             end = _definition_end(lines, at)
-            yield from _split(name, [_DEFINES.sub("", _dedented(item)) for item in lines[at:end]])
+            own = [_DEFINES.sub("", line), *map(_dedented, lines[at + 1 : end])]
+            yield from (replace(item, entry=item.entry or name) for item in _entries(own, ""))
             plain, entry, at = [], name, end
         else:
             plain.append(line)
@@ -118,14 +119,15 @@ def _term_of(above: Sequence[str]) -> str:
     if not above or _ROW.match(above[-1]):
         return ""
     if _DEFINES.match(above[-1]):
-        return above[-2].strip() if len(above) > 1 else ""
+        return above[-2].strip() if len(above) > 1 and not _DEFINES.match(above[-2]) else ""
     return "" if _ITEM.match(above[-1]) else above[-1].strip()
 
 
 def _definition_end(lines: Sequence[str], at: int) -> int:
     for end in range(at + 1, len(lines)):
         line = lines[end]
-        if line.strip() and not lines[end - 1].strip() and not _INDENTED.match(line) and not _DEFINES.match(line):
+        apart = line.strip() and not lines[end - 1].strip() and not _INDENTED.match(line)
+        if apart or _DEFINES.match(line):
             return end
     return len(lines)
 

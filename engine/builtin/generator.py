@@ -35,12 +35,12 @@ _KIND = 0.35
 _RENAMED = 0.25
 _WORDING = 0.15
 _STATES = 0.3
-_NAMES = 0.1
+_NAMES = 0.3
 _CODE = 0.35
 _HEADING = 0.15
 _RANK = 0.10
 _NEW_SOURCE = 0.12
-_BESIDE = 0.15
+_BESIDE = 0.2
 _SIMILAR = 0.35
 """Weights beside coverage, which counts 1: an answer of the kind asked for, the question's ideas under another name,
 its phrases word for word, saying what the asked thing is, a word of code where one is asked for, a block of it too,
@@ -50,7 +50,7 @@ _KIND_AGAIN = 0.15
 _KIND_OTHERWISE = 0.7
 """What a term still counts once a chosen sentence has it (maximal marginal relevance), and a kind of answer once the
 same passage or another one has given it."""
-_WORTH = 0.36
+_WORTH = 0.32
 _WORTH_NEXT = 0.2
 """Share of the best sentence's score that another one needs, and the sentence right after a lonely best one."""
 _GIVEN = 0.3
@@ -63,10 +63,11 @@ _SURROUNDING = 0.8
 _PROPERTY = 0.8
 """What a property of an entry ("Default: 5173") takes over of what the passage's best sentence has of the question."""
 _UNDER = 0.3
+_LEAD = 0.4
 _TERM = 0.7
 _AROUND = 0.5
-"""What a term of the question counts that stands only in the heading above a sentence or in the term that it defines,
-and what the heading counts towards an answer of the kind asked for."""
+"""What a term of the question counts that stands only in the heading above a sentence, in the sentence that it
+continues, or in the term that it defines; and what the heading counts towards an answer of the kind asked for."""
 _IN_CODE = 0.5
 """What a term of the question counts that stands only in the code behind a sentence."""
 _CAPITAL = re.compile(r"\b[A-Z][\w'’-]+")
@@ -249,25 +250,24 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
     section = passage.section.rpartition(" > ")[2]
     items = quotable(passage.text, passage.section, passage.context)
     said = [_covers(asking.question, item.text) for item in items]
+    names = {text for item in items for text in (item.heading, item.entry) if text}
+    named = {text: _covers(asking.question, text) for text in names}
     most = _PROPERTY * max((math.fsum(covers.values()) for covers in said), default=0.0)
-    before = 0.0
-    for position, (item, own) in enumerate(zip(items, said, strict=True)):
-        sentence, covers = item.text, own
-        if item.code and (asking.form.code or sentence.endswith(_COLONS)):
-            inside = _covers(asking.question, item.code)
-            covers = {**{term: _IN_CODE * share for term, share in inside.items()}, **covers}
-        under = _covers(asking.question, item.heading) if item.heading else above
-        term = _covers(asking.question, item.entry) if item.entry else {}
-        near = math.fsum({**term, **covers}.values())
-        covers = {**_part(under, _UNDER), **_part(term, _TERM), **covers}
+    before: dict[str, float] = {}
+    for position, item in enumerate(items):
+        sentence, own = item.text, _with_code(asking, item, said[position])
+        term = named.get(item.entry, {})
+        near = math.fsum({**term, **own}.values())
+        lead = _part(before, _LEAD) if _gives(asking, sentence) else {}
+        covers = {**_part(named.get(item.heading, above), _UNDER), **lead, **_part(term, _TERM), **own}
         words = frozenset(terms(sentence))
         text = sentence.casefold()
         renamed = [any(stands_in(name, text) for name in names) for names in asking.renamed]
         again = sum(renamed) / len(renamed) if renamed else 0.0
         # A date or a number says nothing by itself: it has to stand with some of what is asked about.
-        around = max(near, before / 2, most if is_property(sentence) else 0.0)
+        around = max(near, math.fsum(before.values()) / 2, most if is_property(sentence) else 0.0)
         context = min(1.0, 2.0 * (around + _AROUND * heading) + again)
-        before = near
+        before = said[position]
         yield Quote(
             marker=marker,
             position=position,
@@ -284,6 +284,19 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
             code=item.code,
             entry=item.entry or name_in(item.heading or section),
         )
+
+
+def _with_code(asking: Asking, item: Quotable, covers: Mapping[str, float]) -> Mapping[str, float]:
+    """What a sentence covers together with the code behind it, where the code would be quoted."""
+    if not item.code or not (asking.form.code or item.text.endswith(_COLONS)):
+        return covers
+    return {**_part(_covers(asking.question, item.code), _IN_CODE), **covers}
+
+
+def _gives(asking: Asking, sentence: str) -> bool:
+    """Return whether a sentence has what is asked for, or continues the one before it, and so may leave words to it."""
+    name = asking.form.name and names_new(asking.question.text, sentence)
+    return name or leans_on_previous(sentence) or (asking.form.default and says_what(asking.form, sentence) > 0)
 
 
 def _worded(asking: Asking, sentence: str) -> float:

@@ -62,7 +62,7 @@ def test_indented_code_belongs_to_the_sentence_above_it_and_an_item_is_no_code()
 @pytest.mark.parametrize(
     ("question", "text", "expected"),
     [
-        ("What is the default of lamp's `--hue` option?", OPTIONS, "`--hue=red|blue`: `red` (the default) keeps moths"),
+        ("What is the default of lamp's `--hue` option?", OPTIONS, "`red` (the default) keeps moths"),
         ("How long does `--dim` wait by default?", OPTIONS, "`--dim=`SECONDS: Wait so many seconds before the lamp"),
         ("What is the default of `glow`?", TABLE, "Name: `glow`; Default: `40`"),
         ("Which extension mends line breaks by themselves?",
@@ -83,3 +83,21 @@ def test_a_number_below_its_heading_is_of_what_the_heading_names() -> None:
 
 def test_a_value_need_not_be_a_number() -> None:
     assert asked_by("What value does the lamp give the colour?").kind == "other"
+
+
+def test_the_sentence_that_gives_the_name_continues_the_one_that_is_asked_about() -> None:
+    text = (
+        "Lamps read their colours from files of settings with a library of others. Moths love lamps of all colours. "
+        "Files of settings are hidden. For that to work, add `lamp-files`. Towers read no settings from files."
+    )
+    assert "`lamp-files`" in answer("Which package reads colours from hidden files of settings?", text)
+
+
+def test_a_definition_inside_another_is_of_its_own_term() -> None:
+    text = "`--look=`FILE\n\n:   Take the look of a file.\n\n    Tower\n\n    :   It must be red.\n\n        So be it."
+    said = [(item.text, item.entry) for item in quotable(text)]
+    assert said == [
+        ("Take the look of a file.", "`--look=`FILE"),
+        ("It must be red.", "Tower"),
+        ("So be it.", "Tower"),
+    ]
