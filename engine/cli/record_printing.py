@@ -29,7 +29,8 @@ def print_record(record: RunRecord) -> None:
         console.print(escape(record.answer))
     for citation in record.citations:
         place = " § ".join(part for part in (citation.source, citation.section) if part)
-        console.print(escape(f"[{citation.marker}] {place}"), style="cyan")
+        around = f", from what surrounds it ({', '.join(citation.around)})" if citation.around else ""
+        console.print(escape(f"[{citation.marker}] {place}{around}"), style="cyan")
     for cell in record.cell_citations:
         console.print(escape(f"[{cell.marker}] {cell.value}"), style="cyan")
     for said in record.unsupported_sentences or ():

@@ -62,7 +62,13 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
             {"sentence": item.sentence, "missing": list(item.missing)} for item in record.unsupported_sentences or ()
         ],
         "citations": [
-            {"marker": item.marker, "id": item.passage_id, "source": item.source, "section": item.section}
+            {
+                "marker": item.marker,
+                "id": item.passage_id,
+                "source": item.source,
+                "section": item.section,
+                **({"around": list(item.around)} if item.around else {}),
+            }
             for item in record.citations
         ],
         "warnings": [item.said() for item in (*record.warnings, *map(Fault.of, gate_warnings(record.config)))],

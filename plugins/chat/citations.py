@@ -80,8 +80,9 @@ def footnotes(record: RunRecord, found: Numbered, link: str) -> str:
 
 
 def place_of(citation: Citation) -> str:
-    """Source and section, in one line."""
-    return " › ".join(" ".join(part.split()) for part in (citation.source, citation.section) if part.strip())
+    """Source and section, in one line, and the surroundings that are cited in place of the passage."""
+    parts = (citation.source, citation.section, *citation.around)
+    return " › ".join(" ".join(part.split()) for part in parts if part.strip())
 
 
 def passage_link(link: str, citation: Citation) -> str:

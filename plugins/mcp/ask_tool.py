@@ -16,6 +16,7 @@ from engine.engine import Engine
 from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.events import NodeStarted
+from engine.model.surroundings import around_of
 from engine.model.values import RunId, RunRecord
 from plugins.mcp.configs import config_for
 from plugins.mcp.declared import InLanguage, SettingsGiven, Tools, tool
@@ -76,6 +77,7 @@ def _answered(record: RunRecord, link: str, telling: InWords, language: Language
     if record.outcome == "failed" and record.error is not None and not record.answer:
         raise ToolError(f"{record.error.code}: {telling.fault(record.error, language)} (run {record.id})")
     texts = record.passages | {item.id: item for item in (record.context.passages if record.context else ())}
+    texts_around = {item.id: item.text for around in around_of(record).values() for item in around.every}
     cited = [
         Cited(
             marker=item.marker,
@@ -83,6 +85,7 @@ def _answered(record: RunRecord, link: str, telling: InWords, language: Language
             source=item.source,
             section=item.section,
             text=cut(texts[item.passage_id].text, SEVERAL) if item.passage_id in texts else "",
+            around=[cut(texts_around[name], SEVERAL) for name in item.around if name in texts_around],
         )
         for item in record.citations
     ]

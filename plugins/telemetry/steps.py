@@ -186,6 +186,8 @@ def _describe_answer(step: Step, steps: Sequence[Step], record: RunRecord, field
         fields.put("workbench.citations", len(record.citations) if record.origin is None else None)
     if last and record.context is not None:
         fields.put("workbench.context_passages", len(record.context.passages))
+        brought = sum(map(len, record.context.around.values()))
+        fields.put("workbench.context_surroundings", brought if record.config.expand != "none" else None)
         fields.put("workbench.context_tokens", record.context.tokens)
         fields.put("workbench.verified", record.context.verified)
 

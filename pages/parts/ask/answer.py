@@ -41,6 +41,8 @@ def context_fold(record: RunRecord, words: Words) -> list[Node]:
     whole = max(context.token_budget, context.tokens)
     bar = node("div", "rail context", *(_segment(item, whole) for item in given), aria_hidden="true")
     legend = [_entry(item, context, words) for item in given]
+    if around := context.tokens - sum(item.tokens for item in given):
+        legend.append(node("span", "muted", words("around the passages {n}", n=around)))
     if context.tokens < context.token_budget:
         legend.append(node("span", "muted", words("free {n}", n=context.token_budget - context.tokens)))
     rows = (bar, node("div", "legend num", *legend), *_left_out(record, words), *_refined(context, words))
