@@ -123,6 +123,15 @@ def test_a_what_if_knows_what_was_picked_and_asks_for_what_was_not() -> None:
     assert what_if(whole, BY_CHAT).calls_needed.next.calls == 2
 
 
+def test_what_another_rule_leaves_room_for_in_the_budget_is_not_known() -> None:
+    resources = Refining(FakeRefiner({"p1": (1, 2, 3), "p2": (1, 2, 3)}))
+    resources.generator.context_tokens = len(TEXT)
+    record = fold_all(events_of(resources, BY_CHAT))
+    assert record.context is not None and record.context.cut == ("p2",)
+    assert what_if(record, BY_CHAT).state == "known"
+    assert what_if(record, replace(BY_CHAT, refine=False)).state == "generation"
+
+
 def test_what_surrounds_passages_is_cut_too_and_takes_the_room_of_what_is_kept() -> None:
     record, _ = ran({"p1": (1,), "p2": (1,)}, replace(BY_CHAT, expand="neighbours"))
     assert record.context is not None
