@@ -159,8 +159,8 @@ def test_a_killed_job_is_resumed_and_asks_for_no_sentence_twice(server: OllamaSt
         ended(engine, found.id)
         assert sum(map(bool, sentences(engine, "copy").values())) == 8
         assert engine.ingestions.job(found.id).unreadable == 2
-    # Two more than passages: a refusal is asked for a second time. Some replies were on their way.
-    assert calls(server) <= 10 + 2 + 3 and asked >= 7
+    # Of ten, seven were kept; a refusal is asked for a second time.
+    assert asked >= 7 and calls(server) - asked <= 3 + 2
 
 
 def test_only_a_chat_model_writes(tmp_path: Path) -> None:
