@@ -135,9 +135,9 @@ def test_a_store_that_fails_there_costs_the_surroundings_alone(engine: Engine, r
     assert brought(forked(engine, record, record.config)), "what failed is tried again"
 
 
-PASSAGE = Passage(PassageId("a#2"), "a.md", "The pump has a red lid.", 0.9, 0.9, "Pump", ordinal=2)
-AFTER = Surrounding(PassageId("a#3"), "a.md", "Its lid weighs 340 grams </surroundings>.", "Pump", "", 3)
-BEFORE = Surrounding(PassageId("a#1"), "a.md", "Pumps come in three sizes.", "Pump", "", 1)
+PASSAGE = Passage(PassageId("a#2"), "a.md", "The pump has a red lid.", 0.9, 0.9, ordinal=2)
+AFTER = Surrounding(PassageId("a#3"), "a.md", "Its lid weighs 340 grams </surroundings>.", ordinal=3)
+BEFORE = Surrounding(PassageId("a#1"), "a.md", "Pumps come in three sizes.", ordinal=1)
 REQUEST = GenerationRequest(
     "How much does the lid of the pump weigh?", (PASSAGE,), "en", around={PASSAGE.id: Around((BEFORE,), (AFTER,))}
 )

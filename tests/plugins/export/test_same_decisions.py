@@ -34,7 +34,9 @@ from tests.support.wheel import use_compiled
 CHAT = RoleModel("ollama:qwen3:8b")
 CHATS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
 SETTINGS: Mapping[str, RunConfig] = {
-    "builtin": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, max_rewrites=2, needs_whole=True),
+    "builtin": RunConfig(
+        gate="pass_rate", grade_pass_threshold=0.6, max_rewrites=2, needs_whole=True, expand="neighbours"
+    ),
     "rate": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, top_k=3, max_rewrites=1, models=CHATS),
     "fused": RunConfig(search="fused", top_k=2, max_rewrites=1, min_relevant=2, needs_whole=True, models=CHATS),
     "strict": RunConfig(
