@@ -141,7 +141,7 @@ def search_picker(words: Words, *, by_words: bool) -> str:
     Where it cannot, vectors alone are left, and a collection that can gets the former choice back.
     """
     if not by_words:
-        wished = take_from_url("search", "vector", lambda given: given in _SEARCHES)
+        wished = take_from_url("search", SETTINGS["search"].default, lambda given: given in _SEARCHES)
         if wished != "vector":
             st.session_state[_WISHED] = wished
         st.session_state["search"] = "vector"

@@ -11,7 +11,7 @@ from components.common.phrases import begun, node_text
 from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_, NC_
-from engine.model.config import WorkflowName
+from engine.model.config import SETTINGS, WorkflowName
 from engine.model.values import Comparison, Decision, RunRecord, operands
 
 Lines = tuple[tuple[str, ...], ...]
@@ -88,10 +88,10 @@ def lines(*rows: Sequence[str]) -> Lines:
 
 
 def searched_line(record: RunRecord, words: Words, *parts: str) -> Lines:
-    """A line that ends with how passages are looked for, or leaves it out; vectors need no words."""
-    search = record.config.search
+    """A line that ends with how passages are looked for, or leaves it out; the usual way needs no words."""
+    search = record.search
     plain = lines(parts)
-    if search == "vector":
+    if search == SETTINGS["search"].default:
         return plain
     filled = [part for part in parts if part]
     shorter = plain[0] if plain else ()

@@ -12,6 +12,7 @@ from components.common.workflow_view import view_of
 from components.labels import STRATEGY_NAMES
 from components.picture.words import word
 from engine.flow import workflow
+from engine.model.config import SETTINGS
 from engine.model.values import BY_HAND, Decision, RunRecord
 from engine.replay.playback import ReplayStep
 
@@ -63,8 +64,8 @@ def _searched(step: ReplayStep, record: RunRecord, words: Words) -> str:
     total, kept = len(current.candidates), len(current.kept)
     said = words.count("1 passage found, {kept} kept", "{n} passages found, {kept} kept", total, kept=kept)
     how = [words(STRATEGY_NAMES[current.strategy])] if current.strategy else []
-    if record.config.search != "vector" and current.strategy != "web_search":
-        how.append(word(words, "search", record.config.search))
+    if record.search != SETTINGS["search"].default and current.strategy != "web_search":
+        how.append(word(words, "search", record.search))
     return words("{what}: {why}", what=begun(words(", ").join(how)), why=said) if how else said
 
 

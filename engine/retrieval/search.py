@@ -76,7 +76,8 @@ class CollectionRetriever:
         """Make a retriever of a collection that the embedder can search.
 
         Raises ``StoreError.embedding_mismatch`` naming both models where vectors of the two would not be comparable,
-        and ``FullTextMissing`` where words are to be searched that the collection does not have.
+        and ``FullTextMissing`` where words alone are to be searched that the collection does not have; where both
+        are, it is searched by vectors, and the manifest says so.
         """
         if (embedder.model_id, embedder.dim) != (collection.embedding_model, collection.dim):
             raise StoreError.embedding_mismatch(
@@ -84,8 +85,10 @@ class CollectionRetriever:
                 built_with=f"{collection.embedding_model} ({collection.dim} dimensions)",
                 offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
             )
-        if method != "vector" and not collection.full_text:
-            raise FullTextMissing.of(collection=collection.name)
+        if not collection.full_text:
+            if method == "full_text":
+                raise FullTextMissing.of(collection=collection.name)
+            method = "vector"
         return cls(store, embedder, collection, calibration, method)
 
     @property

@@ -40,6 +40,7 @@ _ALL_BUILT_IN = RoleModels()
 _LEFT_OUT = Options()
 OLD_GATE: GatePolicy = "pass_rate"
 """The gate of configs, files and links that name none: they were made when it was the default."""
+_OLD_SEARCH: SearchMethod = "vector"
 
 
 class _Unset:
@@ -153,9 +154,10 @@ class RunConfig:
             N_(
                 "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, "
                 "numbers "
-                "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early. "
-                "Usual: by meaning; both where questions hold names, codes or rare terms."
+                "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early; "
+                "a collection without full text is then searched by meaning. Usual: both."
             ),
+            default="fused",
             notes={
                 "full_text": N_(
                     "Words decide the order. The similarity threshold is still about meaning: each passage found is "
@@ -461,8 +463,8 @@ def models_from_dict(plain: object, usual: RoleModels = _ALL_BUILT_IN) -> RoleMo
 
 
 def config_from_stored(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_IN) -> RunConfig:
-    """:func:`config_from_dict` for what was kept in a file; one without a gate keeps that which it was made with."""
-    return config_from_dict({"gate": OLD_GATE, **plain}, usual)
+    """:func:`config_from_dict` for what was kept in a file; what it does not name was the default then."""
+    return config_from_dict({"gate": OLD_GATE, "search": _OLD_SEARCH, **plain}, usual)
 
 
 def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> Options:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from engine.model.config import RunConfig, WorkflowName, declared
+from engine.model.config import RunConfig, SearchMethod, WorkflowName, declared
 from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker, UnsupportedSentence
 from engine.model.values.attachments import Attachment, CellCitation
 from engine.model.values.calls import Fault, ModelCall, NodeExecution, counted
@@ -105,6 +105,12 @@ class RunRecord:
     def collection(self) -> str:
         """The collection that was searched, by its own name: the settings may have an alias of it."""
         return self.manifest.get("collection", self.config.collection)
+
+    @property
+    def search(self) -> SearchMethod:
+        """How passages were looked for: by vectors where the collection has no words."""
+        done = self.manifest.get("search", self.config.search)
+        return "full_text" if done == "full_text" else "fused" if done == "fused" else "vector"
 
     @property
     def tables(self) -> tuple[Attachment, ...]:
