@@ -161,7 +161,7 @@ def test_a_record_says_how_was_searched_and_by_which_rules_words_were_cut(shelf:
     assert (manifest["search"], manifest["passage_words"], manifest["query_words"]) == ("fused", SEGMENTING, SEGMENTING)
 
 
-def test_a_collection_without_full_text_is_refused_before_anything_is_searched(
+def test_without_full_text_words_alone_are_refused_and_both_become_meaning_alone(
     store: MilvusStore, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = HashingEmbedder(64)
@@ -170,11 +170,14 @@ def test_a_collection_without_full_text_is_refused_before_anything_is_searched(
     monkeypatch.setattr(store._session._words, "_analyzer", "")
     run(ingest(store, embedder, "all", [IngestItem("book.md", data=SOURCES["book.md"].encode())]))
     info, calibration = run(store.describe("all")), run(calibration_of(embedder, tmp_path))
-    for method in METHODS[1:]:
-        with pytest.raises(FullTextMissing, match="'all'"):
-            CollectionRetriever.checked(store, embedder, info, calibration, method)
+    with pytest.raises(FullTextMissing, match="'all'"):
+        CollectionRetriever.checked(store, embedder, info, calibration, "full_text")
+    both = CollectionRetriever.checked(store, embedder, info, calibration, "fused")
     by_vector = CollectionRetriever.checked(store, embedder, info, calibration, "vector")
-    assert run(by_vector.search(QUERY, 1)).passages[0].source == "book.md"
+    assert both.manifest == by_vector.manifest
+    assert both.manifest["search"] == "vector"
+    assert run(both.search(QUERY, 1)) == run(by_vector.search(QUERY, 1))
+    assert run(both.search(QUERY, 1)).passages[0].source == "book.md"
 
 
 def test_a_store_that_refuses_full_text_after_all_gets_collections_without_it(
