@@ -240,7 +240,8 @@ class Replay:
         prefix = self._until(course, turn)
         index, prices = len(prefix.picture.rounds) - 1, self.evidence.prices
         ungraded, unseen = len(course.ungraded.get(index, ())), course.unseen.get(index, 0)
-        price = prices.grading * (ungraded + unseen)
+        # What a deeper search finds may be dropped unread.
+        price = prices.grading * (ungraded + (unseen if self.config.grade_probe else 0))
         missing = Unrecorded("candidates", prices.search + price) if unseen else Unrecorded("verdicts", price)
         return self._made(prefix, ends, "needs_calls", (None, ""), missing)
 

@@ -66,12 +66,12 @@ def test_a_file_of_settings_without_a_gate_keeps_the_pass_rate(kept: dict[str, A
         assert read_config(written).gate == gate
 
 
-def test_stored_settings_without_a_gate_keep_the_pass_rate(tmp_path: Path) -> None:
+def test_stored_settings_without_gate_and_search_keep_those_of_their_time(tmp_path: Path) -> None:
     with EvaluationStore(tmp_path / "tune.db") as store:
         store.save_settings("of old", RunConfig(top_k=8, gate="pass_rate"))
         with closing(sqlite3.connect(tmp_path / "tune.db")) as connection, connection:
             connection.execute("UPDATE saved_settings SET config = ?", ('{"top_k": 8}',))
-        assert store.settings() == {"of old": RunConfig(top_k=8, gate="pass_rate")}
+        assert store.settings() == {"of old": RunConfig(top_k=8, gate="pass_rate", search="vector")}
 
 
 def everything_kept(config: RunConfig, passing: int, rounds: int = 1) -> Evidence:

@@ -101,9 +101,12 @@ def test_a_branch_at_round_0_is_the_run_with_those_settings_and_costs_what_was_s
             elif outlook.state == "generation":
                 # The answer stands after all where the passages that no one had judged do not pass.
                 assert price.next.built_in_calls - 1 <= paid(branch) <= price.next.built_in_calls
+            elif outlook.gap == "retrieval":
+                # Another search may find passages that are judged already.
+                assert paid(branch) <= price.worst.built_in_calls
             else:
                 assert price.next.built_in_calls <= paid(branch) <= price.worst.built_in_calls
-    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 2
+    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 1
 
 
 def test_everything_reused_is_shown_as_a_cached_call(engine: Engine, rewritten: RunRecord) -> None:

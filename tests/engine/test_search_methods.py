@@ -50,7 +50,7 @@ def test_every_loop_searches_as_its_configuration_says(
 
 
 def test_a_record_made_before_passages_had_places_can_still_be_read(engine: Engine) -> None:
-    plain = engine.run(QUESTION, RunConfig()).to_dict()
+    plain = engine.run(QUESTION, RunConfig(search="vector")).to_dict()
     for round_ in plain["rounds"]:
         for candidate in round_["candidates"]:
             for name in ("vector_rank", "text_rank", "text_score"):

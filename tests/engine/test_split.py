@@ -64,11 +64,11 @@ def test_the_loop_goes_on_for_the_part_that_is_open(engine: Engine, question: st
 
 
 def test_an_open_part_is_searched_until_it_is_covered_and_the_answer_has_both(engine: Engine) -> None:
-    record = engine.run(COMPOUND[4], SPLIT)
+    record = engine.run(COMPOUND[4], replace(SPLIT, search="vector"))
     counted = [item.comparisons[1] if item.reason == "passed" else item.comparisons[0] for item in record.decisions]
     assert counted[0].value == 1 and record.outcome == "answered"
     assert (counted[-1].quantity, counted[-1].value, counted[-1].bound) == ("covered_parts", 2, 2)
-    before = engine.run(COMPOUND[4], USUAL)
+    before = engine.run(COMPOUND[4], replace(USUAL, search="vector"))
     assert len(before.rounds) == 1, "without it, the first passage that passes is enough"
     assert record.context is not None and before.context is not None
     assert {item.id for item in record.context.passages} > {item.id for item in before.context.passages}

@@ -41,6 +41,17 @@ _LEFT_OUT = Options()
 OLD_GATE: GatePolicy = "pass_rate"
 """The gate of configs, files and links that name none: they were made when it was the default."""
 _OLD_SEARCH: SearchMethod = "vector"
+"""How records and files that name no search were searched."""
+_FIRST = (
+    "top_k",
+    "similarity_threshold",
+    "grade_pass_threshold",
+    "max_rewrites",
+    "min_confidence",
+    "context",
+    "probe_k",
+)
+"""Settings that every record has, and a request hardly ever names all of."""
 
 
 class _Unset:
@@ -360,6 +371,8 @@ class RunConfig:
         if self.gate is _UNSET:
             named = self.grade_pass_threshold is not _UNSET
             object.__setattr__(self, "gate", default_gate(threshold_named=named))
+        if self.search is _UNSET and all(getattr(self, name) is not _UNSET for name in _FIRST):
+            object.__setattr__(self, "search", _OLD_SEARCH)
         for name in SETTINGS:
             if getattr(self, name) is _UNSET:
                 object.__setattr__(self, name, default_of(self.workflow, name))

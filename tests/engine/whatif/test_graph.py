@@ -217,7 +217,7 @@ def test_tables_alone_are_no_search_and_only_their_own_run_tells_the_answer() ->
 
 def test_a_deeper_list_is_another_search_and_a_list_that_was_exhausted_is_none() -> None:
     """GH-02"""
-    assert asked(record(), probe_k=40).path_known
+    assert asked(record(search="vector"), probe_k=40).path_known
     many = {**LISTS, "vector": tuple(Found(passage(f"v{at}", 0.8 - at / 50)) for at in range(1, 21))}
     resources = GraphResources(searcher=FakeSearcher(GRAPH, many))
     run = fold_all(events_of(resources, graph_config(max_rewrites=0)))

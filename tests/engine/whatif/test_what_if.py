@@ -151,7 +151,7 @@ def test_only_a_chat_grader_may_turn_out_unreadable() -> None:
 
 def test_a_deeper_search_is_bounded_by_the_last_similarity() -> None:
     """SC-02: below the recorded depth nothing is more similar than the last one there."""
-    shallow = replace(STRICT, probe_k=3)
+    shallow = replace(STRICT, probe_k=3, search="vector")
     record = run_in(world(YES, YES, YES), shallow)
     deeper = what_if(record, replace(shallow, top_k=5))
     assert (deeper.state, deeper.gap, deeper.steps[0].unseen) == ("needs_calls", "candidates", 2)
