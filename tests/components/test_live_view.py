@@ -140,7 +140,7 @@ def test_a_further_answer_begins_empty() -> None:
     assert after["answer"] is None
 
 
-@pytest.mark.parametrize(("search", "said"), [("vector", None), ("full_text", "by words"), ("fused", "by meaning")])
+@pytest.mark.parametrize(("search", "said"), [("vector", "by meaning"), ("full_text", "by words"), ("fused", None)])
 def test_the_retriever_says_how_passages_were_looked_for(search: SearchMethod, said: str | None) -> None:
     view = picture_of(LOOP, fold_all(recorded_run(1, search=search)), EN)
     longest = [line[0] for line in view.nodes["retrieve"].lines]

@@ -121,7 +121,7 @@ def test_maps_smallest_changes_and_the_watch_list_show_no_unsupported_answer_as_
     assert [(item.outcome, item.answer_note) for item in changes] == [("answered", "unsupported")]
     drawn = smallest_change_nodes(changes, EN)[0].kids[-1]
     assert isinstance(drawn, Node) and drawn.attrs["class"] == "chip warn"
-    assert drawn.text.startswith("top-k 5 → 6: answered") and drawn.text.endswith("not supported")
+    assert drawn.text.startswith("rewrites 0 → 1: answered, not supported")
     cells = decision_map(RESCUED, RESCUED.config, "min_relevant", "max_rewrites")
     known = [item for item in cells.cells if item.state == "known" and item.outcome == "answered"]
     assert known and {look_of(item) for item in known} == {"forced"}

@@ -42,7 +42,7 @@ def test_the_panel_offers_three_searches_and_the_address_holds_the_choice(search
     assert not app.exception
     chosen: RunConfig = app.session_state["chosen"]
     assert chosen.search == search
-    assert settings_in_url(chosen) == {"gate": "pass_rate"} | ({} if search == "vector" else {"search": search})
+    assert settings_in_url(chosen) == {"gate": "pass_rate"} | ({} if search == "fused" else {"search": search})
     setting(app, "search").set_value("full_text").run()
     assert app.session_state["chosen"].search == "full_text"
     assert given(app, "search") == "full_text"
@@ -74,6 +74,6 @@ def test_a_collection_with_full_text_gets_the_former_choice_back(
 
 
 def test_the_search_has_words_wherever_settings_are_listed() -> None:
-    assert differing(RunConfig(search="fused"), RunConfig()) == ("search",)
+    assert differing(RunConfig(search="vector"), RunConfig()) == ("search",)
     assert (setting_label("search", EN), setting_text("search", "fused", EN)) == ("Search", "both")
     assert (setting_label("search", ZH), setting_text("search", "full_text", ZH)) == ("检索方式", "按词语")
