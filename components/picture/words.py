@@ -25,7 +25,7 @@ PICTURE: Mapping[str, str] = MappingProxyType(
     {
         # Facts
         "search_full_text": N_("by words"),
-        "search_fused": N_("by meaning and words"),
+        "search_vector": N_("by meaning"),
         "kind_vector": N_("base"),
         "kind_graph": N_("entities"),
         "kind_temporal": N_("log"),
