@@ -43,6 +43,8 @@ class Line:
     text: str
     number: int
     """Of the line in the file, from 1; 0 for one that was put in."""
+    plain: bool = False
+    """Known to be no heading, even where it begins with a number sign."""
 
 
 _COMPONENT = re.compile(r"[ \t]*<[A-Z][\w.]*[ \t]*")

@@ -56,7 +56,7 @@ def load_markdown(_name: str, text: str, hidden: bool) -> Contents:
         mark = _FENCE.match(line.text)
         if mark:
             fence = _after_fence(fence, mark.group(1), line.text)
-        heading = None if fence or mark else _HEADING.fullmatch(line.text)
+        heading = None if fence or mark or line.plain else _HEADING.fullmatch(line.text)
         if heading is None:
             lines.append(line)
             first = first and (not line.text.strip() or line.number <= front.end)

@@ -12,7 +12,10 @@ from engine.knowledge.loaders.contents import Contents, Outline, Section, counte
 Heading = tuple[int, int, int, str]
 """Where it begins and ends in the text, its level from 1, and its words."""
 
-_ADOC = re.compile(r"^(={1,6})[ \t]+(\S.*)$|^(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,})[ \t]*$", re.MULTILINE)
+_ADOC = re.compile(r"^(={1,6})[ \t]+(\S.*)$|^(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,})(?:(?<=`)[\w+#-]*)?[ \t]*$", re.MULTILINE)
+_ADOC_COMMENT = re.compile(r"^/{4,}$.*?^/{4,}$", re.MULTILINE | re.DOTALL)
+_ABOVE = re.compile(r"[ \t].*|\.\.(?:[ \t].*)?|//.*|:[^:\s][^:]*:.*|\[.*\]|")
+"""A line that may stand above a document's title: comments, labels, attributes, and what is indented below them."""
 _MARK = r"([!-/:-@\[-`{-~])"
 _RST = re.compile(rf"^(?:(?P<over>{_MARK}\2+)\n)?(?P<words>.*\S)\n(?P<under>{_MARK}\5+)$", re.MULTILINE)
 _TEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
@@ -81,7 +84,9 @@ def _outlined(text: str, headings: Callable[[str], Iterable[Heading]], title_lev
     outline, at = Outline(title_level), 0
     for start, end, level, words in headings(text):
         outline.text(text[at:start])
-        outline.heading(level, words)
+        first = not at and level <= title_level
+        named = first and all(map(_ABOVE.fullmatch, _ADOC_COMMENT.sub("", text[:start]).split("\n")))
+        outline.heading(level, words, titled=named or None)
         at = end
     outline.text(text[at:])
     return Contents(outline.title, outline.sections())

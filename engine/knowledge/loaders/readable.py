@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -112,7 +112,7 @@ def _math(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _joined(given: Sequence[Line], made: dict[int, str | None]) -> Iterator[Line]:
+def _joined(given: Sequence[Line], made: dict[int, str | None], headings: Set[int]) -> Iterator[Line]:
     """The lines as they became; where some are gone, at most one blank one is left."""
     blank = gone = True
     for place, line in enumerate(given):
@@ -123,7 +123,7 @@ def _joined(given: Sequence[Line], made: dict[int, str | None]) -> Iterator[Line
                 yield Line("", line.number)
             blank = True
             continue
-        yield from (Line(part, line.number) for part in text.split("\n"))
+        yield from (Line(part, line.number, place not in headings) for part in text.split("\n"))
         blank = not text.strip()
         gone = gone and blank
 
@@ -143,6 +143,7 @@ class _Reader:
         self._environment: dict[str, dict[str, dict[str, list[int]]]] = {}
         self.tokens = _parser().parse(whole, self._environment)
         self._made: dict[int, str | None] = {}
+        self._headings: set[int] = set()
         self._parts, self._lost = Counter[str](), lost
         self._parts["footnotes"] = sum(bool(_FOOTNOTE.match(line)) and "]:" in line for line in source)
 
@@ -170,7 +171,7 @@ class _Reader:
                 self._lost["comments"] += name.startswith("//") and bool(reference.get("title"))
                 self._made.update(dict.fromkeys(lines, None))
         del self._parts[""]
-        return Read(list(_joined(given, self._made)), self._parts, self._lost)
+        return Read(list(_joined(given, self._made, self._headings)), self._parts, self._lost)
 
     def _prose(self, place: int) -> Iterator[tuple[int, str | None]]:
         token, before = self.tokens[place], self.tokens[place - 1]
@@ -182,6 +183,7 @@ class _Reader:
             return
         said = self.words(token.children or [])
         if before.type == "heading_open":
+            self._headings.add(first)
             words = said.replace("`", "").replace("\n", " ").strip().rstrip("*").strip()
             same = words == token.content and before.markup.startswith("#")
             yield first, self._source[first] if same else f"{'#' * int(before.tag[1:])} {words}".rstrip()

@@ -18,7 +18,7 @@ from PIL import Image
 from engine.errors import SourceDamaged, SourceEmpty, SourceError, SourceMislabelled, SourceUnsupported
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import mail, open_document
-from engine.knowledge.loaders.contents import Contents, merged, note
+from engine.knowledge.loaders.contents import Contents, Section, merged, note
 from engine.knowledge.loaders.kinds import loader_of
 from tests.attachments.pages import NOTE_EN, image, likeness
 from tests.support.errors import Expected, raises
@@ -190,8 +190,12 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
     ),
     "AsciiDoc": (
         "a.adoc",
-        b"= Doc\n:toc:\n\n== One\ntext\n\n----\n== not a heading\n----\n\n=== Two\nx\n",
-        [((), ":toc:"), (("One",), "text\n\n----\n== not a heading\n----"), (("One", "Two"), "x")],
+        b"= Doc\n:toc:\n\n== One\ntext\n\n----\n== not a heading\n----\n\n```sh\n== nor this\n```\n\n=== Two\nx\n",
+        [
+            ((), ":toc:"),
+            (("One",), "text\n\n----\n== not a heading\n----\n\n```sh\n== nor this\n```"),
+            (("One", "Two"), "x"),
+        ],
         [],
         {},
     ),
@@ -725,3 +729,20 @@ def test_a_file_without_a_word_is_empty() -> None:
     for name, data in (("a.ipynb", notebook()), ("a.odt", opened("text", "")), ("a.xml", b"<a/>")):
         with pytest.raises(SourceEmpty):
             load_bytes(name, data)
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "title"),
+    [
+        ("a.rst", "..\n  Levels of headings:\n\n  # with overline, for parts\n  = for sections\n\n", "####\nDoc\n####"),
+        ("a.rst", ".. _label:\n:orphan:\n\n", "Doc\n==="),
+        ("a.adoc", "// a comment\n:toc: left\n[[top]]\n", "= Doc"),
+        ("a.adoc", "////\nlicence\n////\n", "= Doc"),
+    ],
+    ids=["rst comment", "rst label", "adoc attributes", "adoc comment"],
+)
+def test_comments_and_labels_leave_the_first_top_heading_the_title(name: str, above: str, title: str) -> None:
+    found = load_bytes(name, f"{above}{title}\n\nwords\n".encode())
+    assert (found.title, found.sections[-1]) == ("Doc", Section((), "words"))
+    below_words = load_bytes(name, f"Words of a text.\n\n{above}{title}\n\nwords\n".encode())
+    assert (below_words.title, below_words.sections[-1].path) == ("a", ("Doc",))

@@ -183,3 +183,22 @@ def test_front_matter_keeps_what_a_reader_reads_and_drops_what_steers_the_page()
     assert document.sections[0].text == (
         "status: beta\nsince: 3.2\ntags: red, oil\ndescription: All about lamps\nfor: all, of us\n\nThe words."
     )
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        '<pre><code class="cmd">\n{line}\n\n{line}\n</code></pre>',
+        "<div>\n<div>\n{line}\n</div>\n</div>",
+        "<div>\n  <div><span>{line}</span></div>\n</div>",
+        "\\{line}",
+        "    {line}",
+        "> <div>\n> {line}\n> </div>",
+    ],
+    ids=["pre", "div", "span in div", "escaped", "indented code", "quoted"],
+)
+def test_comments_of_code_and_text_of_html_are_no_headings(comment: str) -> None:
+    written = "# Title\n\n## One\n\n" + comment.replace("{line}", "# a comment") + "\n\n## Two\n\nwords\n"
+    found = load_bytes("a.md", written.encode())
+    assert [item.path for item in found.sections] == [("One",), ("Two",)]
+    assert "# a comment" in found.sections[0].text
