@@ -407,7 +407,7 @@ class ChatModel:
 
 def parsed(value: Reply | None) -> Mapping[str, Any] | None:
     """Return the parsed reply as a record keeps it."""
-    return value.model_dump(mode="json") if value is not None else None
+    return value.model_dump(mode="json", exclude_unset=True) if value is not None else None
 
 
 def _structured(client: BaseChatModel, schema: Schema) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -13,8 +13,7 @@ from engine.llm.prompts import LANGUAGE_NAMES, LONGEST_QUERY, fenced, free_text,
 from engine.llm.role import ChatRole, Inquiry
 from engine.model.config import RoleModel
 from engine.model.language import language_of, normalised_query
-from engine.model.values import Language, Message, Translation
-from engine.retrieval.search import CollectionRetriever
+from engine.model.values import Language, Message, QueryKind, Translation
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
@@ -60,16 +59,18 @@ class ChatTranslator(ChatRole):
         self,
         model: RoleModel,
         settings: Settings,
-        retriever: CollectionRetriever,
+        languages: Callable[[], Awaitable[Mapping[Language, int]]],
+        search: Callable[[str, str, int, QueryKind], Awaitable[Retrieval]],
     ) -> None:
+        """``languages`` counts the passages of each, the commonest first; ``search`` merges the hits of two queries."""
         super().__init__(model, settings)
-        self._retriever = retriever
+        self._languages, self._search = languages, search
         self._counted: Mapping[Language, int] | None = None
 
     async def translate(self, query: str, trace: Trace = SILENT) -> Translation | None:
         """Return the query in the language of the collection; None where it is in that already."""
         if self._counted is None:
-            self._counted = await self._retriever.languages()
+            self._counted = await self._languages()
         language = language_for(query, self._counted)
         if language is None:
             return None
@@ -83,7 +84,7 @@ class ChatTranslator(ChatRole):
     async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
         counted = self._counted or {}
         less = counted.get(language_of(query), 0) < counted.get(language_of(translated), 0)
-        return await self._retriever.search_both(query, translated, limit, "translated" if less else "asked")
+        return await self._search(query, translated, limit, "translated" if less else "asked")
 
 
 def language_for(query: str, counted: Mapping[Language, int]) -> Language | None:

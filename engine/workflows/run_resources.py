@@ -115,7 +115,8 @@ class RunResources:
             return None
         from engine.llm.translator import ChatTranslator
 
-        return ChatTranslator(self.config.models.rewriter, self.settings, self.retriever)
+        languages, search = self.retriever.languages, self.retriever.search_both
+        return ChatTranslator(self.config.models.rewriter, self.settings, languages, search)
 
     def role(self, name: RoleName, built_in: Callable[[], Any], chat: str) -> Any:
         """The built-in role, or the chat model that the config names: ``module:Class``, imported for it alone."""

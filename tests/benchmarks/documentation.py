@@ -92,7 +92,7 @@ def ingested(engine: Engine, folder: Path, context: Context) -> str:
     name = f"{folder.name.replace('-', '_')}_{context}"
     if name not in {info.name for info in engine.collections()}:
         items, _ = items_of([folder])
-        job = engine.ingestions.start(items, name)
+        job = engine.ingestions.start(items, name, context=context)
         status = engine.ingestions.wait(job, _INGEST_S)
         assert status.state == "done", status.fault
     return name

@@ -36,7 +36,7 @@ class Counted:
 def translated(*replies: str, query: str = ASKED) -> tuple[Translation | None, RecordingTrace]:
     said, trace, retriever = list(replies), RecordingTrace(), Counted()
     with OllamaStandIn(["qwen3:8b"], reply=lambda _: said.pop(0)) as server:
-        translator = ChatTranslator(role_model(), settings_for(server), retriever)  # type: ignore[arg-type]
+        translator = ChatTranslator(role_model(), settings_for(server), retriever.languages, retriever.search_both)  # type: ignore[arg-type]
         found = asyncio.run(translator.translate(query, trace))
         again = asyncio.run(translator.translate("max_age", trace))
         mains = [asyncio.run(translator.search_both(*both, 5)) for both in ((ASKED, WANTED), (WANTED, ASKED))]
