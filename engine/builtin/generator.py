@@ -21,7 +21,7 @@ from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, le
 from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of
-from engine.builtin.unmentioned import missing_terms, names_apart, shares_of, stands_in, unknown_names
+from engine.builtin.unmentioned import missing_terms, names_apart, shares_of, stands_in, unknown_names, writes_code
 from engine.model.language import language_of
 from engine.model.values import NOTHING_AROUND, AnswerKind, Around, Language, Passage, PassageId, Surrounding
 from engine.model.wording import KINDS
@@ -70,6 +70,9 @@ _AROUND = 0.5
 continues, or in the term that it defines; and what the heading counts towards an answer of the kind asked for."""
 _IN_CODE = 0.5
 """What a term of the question counts that stands only in the code behind a sentence."""
+_CALENDAR = re.compile(
+    r"\b(?:year|date|month|day|century|decade)s?\b|\b(?:releas|publish|found|invent|born|launch)|[年月号日]|世纪|发布|日期"
+)
 _CAPITAL = re.compile(r"\b[A-Z][\w'’-]+")
 _MOST_BLOCKS = 2
 _COLONS = (":", "：")
@@ -167,6 +170,8 @@ def _kind_not_given(
     asked = asking.clauses[0]
     if len(kinds_asked(asking.question.text)) > 1 or len(asking.clauses) > 1 or asked.kind not in HARD_KINDS:
         return None
+    if asked.kind == "date" and not _CALENDAR.search(asked.folded) and writes_code(passages):
+        return None  # it asks on what condition something happens
     # Chinese names that the dictionary does not have look like any other word.
     if asked.kind == "person" and any(_may_name(asked, item.text) or _HAN.search(item.text) for item in passages):
         return None

@@ -94,7 +94,7 @@ def unknown_names(
     han = [form for form in missing if is_han(form) and not foreign]
     if math.fsum(shares[form] for form in han) >= _MOST_OF_IT:
         return tuple(missing)
-    fixed = covered < _COVERED and not foreign and _writes_code(passages)
+    fixed = covered < _COVERED and not foreign and writes_code(passages)
     if fixed and math.fsum(shares[form] for form in missing) >= _MUCH_OF_IT:
         return _within_every_clause(missing, question.text)
     rare = () if foreign else missing
@@ -127,7 +127,8 @@ def _within_every_clause(absent: Sequence[str], text: str) -> tuple[str, ...]:
     return tuple(map(_base, absent))
 
 
-def _writes_code(passages: Sequence[Passage]) -> bool:
+def writes_code(passages: Sequence[Passage]) -> bool:
+    """Return whether passages are of a manual of software: half of them have words of code."""
     return 2 * sum(_CODE.search(item.text) is not None for item in passages) >= len(passages)
 
 

@@ -81,6 +81,12 @@ def test_a_name_in_the_title_of_the_source_is_mentioned() -> None:
     assert "[1]" not in answer("How do I install Uvicorn?", text)
 
 
+def test_when_something_happens_needs_no_date_in_a_manual() -> None:
+    text = "The code behind `glow` is run after the light was sent."
+    assert "[1]" in answer("When is the code behind `glow` run?", text)
+    assert "[1]" not in answer("In which year was the code behind `glow` written?", text)
+
+
 def test_in_a_manual_the_thing_asked_for_must_have_its_name() -> None:
     """Things have one name there; where a page is no manual, the same word may be put otherwise."""
     manual = "The lamp prints pages with `--print`. Which pages, says `--pages` of the lamp."
