@@ -10,7 +10,7 @@ KEYCLOAK := .keycloak
 # Where it is set, each start that `bench` measures would compile the whole program.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench size samples-evidence screenshots docs lock
+.PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench size samples screenshots docs lock
 
 install: $(VENV)/.installed
 
@@ -82,8 +82,10 @@ bench: $(VENV)/.installed-dev
 size: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.size
 
-# The runs of the sample questions that ship, with which Tune is full at first.
-samples-evidence: $(VENV)/.installed-dev
+# All that ships of the samples: vectors and store, the demos, and the runs of the questions, with which Tune is full at first.
+samples: $(VENV)/.installed-dev
+	$(BIN)/python -m engine.samples.precompute
+	$(BIN)/python -m tests.recordings
 	$(BIN)/python -m tests.recordings evidence
 
 screenshots: $(VENV)/.installed-dev

@@ -16,7 +16,7 @@ from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.stored_samples import noted
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
-from engine.model.values import SAMPLE_COLLECTION, Account, PassageContext
+from engine.model.values import NEW_CONTEXT, SAMPLE_COLLECTION, Account, PassageContext
 from engine.retrieval.shipped import embedded_with_shipped
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
 """A fixed date: the sample collection is the same wherever and whenever it is made."""
-SAMPLES_CONTEXT: PassageContext = "none"
+SAMPLES_CONTEXT = NEW_CONTEXT
 _MOST_COPIED = 1000
 """Passages that the start may copy, which takes a second; with more of the user's own among them the user decides."""
 

@@ -34,8 +34,8 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
         "zh": "哪一种胰岛素起效最快？",
     },
     "rescue": {
-        "en": "Is sport safe when my sugar is high?",
-        "zh": "失明能避免吗？",
+        "en": "Is sport safe when my sugar is too high?",
+        "zh": "糖尿病能治好吗？",
     },
     "forced": {
         "en": "Who was the first person treated with insulin, and when?",
@@ -48,7 +48,7 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
 }
 
 _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
-    "quality": ("quality_loop", {"en": "logic", "zh": "逻辑"}),
+    "quality": ("quality_loop", {"en": "logic", "zh": "命题逻辑"}),
     "correction": (
         "dual_loop",
         {
@@ -66,7 +66,7 @@ _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
             "zh": "从 10 个人里选 3 个人，不计次序，有多少种选法？",
         },
     ),
-    "chain": ("graph_hybrid", {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳德和班廷有什么关系？"}),
+    "chain": ("graph_hybrid", {"en": "What did Best and Macleod do for Banting?", "zh": "班廷和麦克劳德是什么关系？"}),
 }
 
 

@@ -1,7 +1,7 @@
 """Runs that ship with the program and that no one can change: the demos, and one run of every sample question.
 
 Those of the questions judged every candidate, so that Tune has its figures on a first visit. They were really run with
-the built-in roles; ``make samples-evidence`` makes them again.
+the built-in roles; ``make samples`` makes them again.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def test_the_coupling_of_similarity_and_gate_is_said() -> None:
     found = drawn(FORCED).coupling
     assert found is not None
     said = coupling_text(found, EN)
-    assert "0.48 → 0.49" in said and "0.50 to 0.67" in said and "bar of 0.60" in said
+    assert "0.54 → 0.55" in said and "0.50 to 1.00" in said and "bar of 0.60" in said
     assert map_view(drawn(FORCED), FORCED.config, FORCED.config, ZH).note == coupling_text(found, ZH)
 
 

@@ -84,9 +84,9 @@ def test_noise_is_dropped_and_the_rest_suffices() -> None:
 
 def test_a_rewrite_rescues_what_failed_as_asked_and_the_answers_first_sentence_answers() -> None:
     first_sentence = {
-        "Is sport safe when my sugar is high?": "Above 13.9 mmol/L, test for ketones: with ketones of 1.5 mmol/L or "
-        "more do not exercise",
-        "失明能避免吗？": "及时做激光或往眼内注射抗VEGF药物，多数失明可以避免",
+        "Is sport safe when my sugar is too high?": "Above 13.9 mmol/L, test for ketones: with ketones of 1.5 mmol/L "
+        "or more do not exercise",
+        "糖尿病能治好吗？": "患2型糖尿病的时间不长，体重又减得足够多，病情有可能缓解",
     }
     assert {record.question for record in of("rescue")} == set(first_sentence)
     for record in of("rescue"):
@@ -191,7 +191,7 @@ def test_demos_are_shown_and_replayed_and_questioned_without_a_knowledge_base(en
     assert [event.kind for event in engine.events("demo-forced-en", after=record.last_seq - 1)] == ["run_finished"]
     assert engine.wait("demo-forced-en", 0.0) is True
     assert engine.cancel("demo-forced-en") is False
-    lower = engine.what_if(record, replace(record.config, grade_pass_threshold=0.4))
+    lower = engine.what_if(record, replace(record.config, grade_pass_threshold=record.decisions[0].pass_rate))
     assert (lower.state, lower.outcome) == ("known", "answered")
     assert engine.runs() == []
 

@@ -45,9 +45,7 @@ def test_runs_of_today_say_what_the_shipped_ones_say(engine: Engine) -> None:
     for case in random.sample(sample_set().cases, DRAWN):
         shipped = shipped_record(evidence_run(case.id))
         assert (shipped.question, shipped.config) == (case.question, EVIDENCE_CONFIG)
-        assert said(engine.run(case.question, EVIDENCE_CONFIG)) == said(shipped), (
-            f"{case.id}: run `make samples-evidence`"
-        )
+        assert said(engine.run(case.question, EVIDENCE_CONFIG)) == said(shipped), f"{case.id}: run `make samples`"
 
 
 def test_tune_has_them_at_once_and_no_list_of_runs_or_jobs_does(engine: Engine) -> None:

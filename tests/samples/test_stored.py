@@ -22,7 +22,7 @@ from engine.model.values import SAMPLE_COLLECTION
 from engine.settings import Settings
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
-MAKE = "run `python -m engine.samples.precompute`"
+MAKE = "run `make samples`"
 QUESTIONS = ("fasting glucose of diabetes", "欧拉回路 连通图")
 
 
