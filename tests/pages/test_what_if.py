@@ -73,7 +73,7 @@ def test_a_slider_changes_the_foot_and_starts_no_run(engine: Engine, looped: Run
 
 def test_the_sliders_carry_the_runs_own_values_and_the_foot_speaks_chinese(engine: Engine, looped: RunRecord) -> None:
     app = opened(language="zh", run=looped.id, grade_pass_threshold="0.2")
-    assert "已作答" in foot(app) and ZH("Apply") in foot(app)
+    assert "已作答" in foot(app)
     assert any(".st-key-grade_pass_threshold" in sheet and "60.00%" in sheet for sheet in sheets(app))
     assert any("0.60" in item.value for item in app.caption)
 
