@@ -34,7 +34,7 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
         "zh": "哪一种胰岛素起效最快？",
     },
     "rescue": {
-        "en": "Is sport safe when my sugar is too high?",
+        "en": "Is sport safe when my sugar is high?",
         "zh": "糖尿病能治好吗？",
     },
     "forced": {
@@ -48,7 +48,7 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
 }
 
 _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
-    "quality": ("quality_loop", {"en": "logic", "zh": "命题逻辑"}),
+    "quality": ("quality_loop", {"en": "logic", "zh": "逻辑"}),
     "correction": (
         "dual_loop",
         {
@@ -63,7 +63,7 @@ _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
         "answer_evaluation",
         {
             "en": "Which surgeon had the idea that led to insulin, and with whom did he share his Nobel Prize money?",
-            "zh": "从 10 个人里选 3 个人，不计次序，有多少种选法？",
+            "zh": "四个元素的集合上有多少个等价关系？",
         },
     ),
     "chain": ("graph_hybrid", {"en": "What did Best and Macleod do for Banting?", "zh": "班廷和麦克劳德是什么关系？"}),

@@ -141,7 +141,7 @@ def test_the_path_grows_with_a_run_follows_the_language_and_replays_what_was_too
 
     page = tab.open("/?lang=en")
     page.evaluate(HEARD)
-    ask(page, "Is sport safe when my sugar is too high?")
+    ask(page, "Is sport safe when my sugar is high?")
     until(lambda: page.evaluate("window.heard.some(({ now }) => now?.includes('Grade'))"))
     page.keyboard.press("Shift")
     expect(live).not_to_have_class(re.compile("replaying"))

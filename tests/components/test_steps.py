@@ -42,7 +42,7 @@ def test_a_rescue_reads_from_question_to_answer() -> None:
         ("demo-quality-en", "Quality 0.30, 0.50 needed: below the bar → Rewrite."),
         ("demo-correction-en", "1 suggestion: no correction left → Remember."),
         ("demo-revision-en", "The evaluator asks for nothing: evaluation passed → End."),
-        ("demo-chain-en", "46 passages found, 3 kept, 36 from the graph."),
+        ("demo-chain-en", "48 passages found, 3 kept, 36 from the graph."),
         ("demo-abstains-zh", "拒答（未找到依据） · 改写 3 次。"),
     ],
 )

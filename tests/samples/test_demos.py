@@ -25,7 +25,7 @@ from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
 from engine.workflows.dual_loop.options import DualLoopOptions
 
-MOST_BYTES = 450_000
+MOST_BYTES = 460_000
 ALL = pytest.mark.parametrize("demo", all_demos(), ids=lambda demo: demo.id)
 
 
@@ -84,7 +84,7 @@ def test_noise_is_dropped_and_the_rest_suffices() -> None:
 
 def test_a_rewrite_rescues_what_failed_as_asked_and_the_answers_first_sentence_answers() -> None:
     first_sentence = {
-        "Is sport safe when my sugar is too high?": "Above 13.9 mmol/L, test for ketones: with ketones of 1.5 mmol/L "
+        "Is sport safe when my sugar is high?": "Above 13.9 mmol/L, test for ketones: with ketones of 1.5 mmol/L "
         "or more do not exercise",
         "糖尿病能治好吗？": "患2型糖尿病的时间不长，体重又减得足够多，病情有可能缓解",
     }

@@ -18,7 +18,7 @@ WORKFLOW = Workflow(
         "answer only from what passed. Everything that happened stays visible below."
     ),
     samples={
-        "en": (("Is sport safe when my sugar is too high?", "paraphrase"), ("dc-en-03", ""), ("dc-en-17", "")),
+        "en": (("Is sport safe when my sugar is high?", "paraphrase"), ("dc-en-03", ""), ("dc-en-17", "")),
         "zh": (("糖尿病能治好吗？", "paraphrase"), ("dc-zh-05", ""), ("dc-zh-17", "")),
     },
     on_grid=True,

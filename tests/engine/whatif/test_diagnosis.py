@@ -192,10 +192,11 @@ def test_a_forced_exit_with_verified_passages_spent_its_rewrites() -> None:
 
 
 def test_rewrites_that_only_lowered_everything_drifted() -> None:
-    forced = demo_record("demo-forced-en")
-    first, _, *later = forced.decisions
-    decisions = (replace(first, passed=2), *later)
-    found = diagnose(replace(forced, rounds=(forced.rounds[0], *forced.rounds[2:]), decisions=decisions))
+    first = run_with([0.7, 0.5], {"p1": YES, "p2": NO}, outcome="answered_forced")
+    last = run_with([0.5, 0.4], {"p1": NO, "p2": NO})
+    rounds = (*first.rounds, replace(last.rounds[0], index=1))
+    cited = replace(first, rounds=rounds, decisions=(*first.decisions, *last.decisions), answer="So it is [1].")
+    found = diagnose(replace(cited, citations=(Citation(1, PassageId("p1"), "s.md", ""),)))
     assert found is not None and found.failure == "rewrite_drifted"
     assert found.figures["rate_last"] < found.figures["rate_first"]
 
