@@ -33,6 +33,8 @@ MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
 MOST_COUNTED = 50_000
 _SAMPLED = 50
+_NEAREST = 5
+"""Hits that say in which language a query finds its passages: few enough not to depend on how many are asked for."""
 _KEYS = ("dated", "date", "published", "published_at", "updated", "updated_at", "timestamp")
 """Names under which sources and other programs keep a date; when a source was ingested says nothing about its age."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
@@ -170,7 +172,7 @@ class CollectionRetriever:
         """
         vector = await self._embed(query)
         hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS, self.within)
-        floor = self._calibration.floor(vector, language_of(query)).value
+        floor = self._calibration.floor(vector, _language_near(query, hits)).value
         sections = tuple(
             FoundSection(
                 source=hit.passage.source,
@@ -240,10 +242,12 @@ class CollectionRetriever:
         A grader must give one passage one verdict in every round, so it may not look at the score of a rewrite.
         """
         vector = await self._embed(question)
-        floor = self._calibration.floor(vector, language_of(question)).value
         vectors = await self._store.vectors(self._collection.name, [passage.id for passage in passages])
         return [
-            self._calibration.similarity(float(np.dot(vector, vectors[passage.id])), floor)
+            self._calibration.similarity(
+                float(np.dot(vector, vectors[passage.id])),
+                self._calibration.floor(vector, language_of(passage.text)).value,
+            )
             if passage.id in vectors
             else passage.similarity
             for passage in passages
@@ -264,14 +268,17 @@ class CollectionRetriever:
                     self._store.search(name, vector, depth, within),
                     self._store.search_text(name, query, vector, depth, within),
                 )
-                by_vector, by_words = self._retrieval(query, vector, near), self._retrieval(query, vector, found)
+                by_vector, by_words = (self._retrieval(query, vector, hits, near) for hits in (near, found))
                 fused = by_reciprocal_rank(by_vector.passages, by_words.passages, limit, _text_weight(query, near))
                 return replace(by_vector, passages=fused)
             case _:
                 assert_never(self._method)
 
-    def _retrieval(self, query: str, vector: Vector, hits: Sequence[Hit]) -> Retrieval:
-        floor = self._calibration.floor(vector, language_of(query))
+    def _retrieval(
+        self, query: str, vector: Vector, hits: Sequence[Hit], near: Sequence[Hit] | None = None
+    ) -> Retrieval:
+        """The hits with their similarities; the nearest ones, ``near``, say which language they are measured by."""
+        floor = self._calibration.floor(vector, _language_near(query, hits if near is None else near))
         passages = tuple(passage_of(hit, self._calibration.similarity(hit.cosine, floor.value)) for hit in hits)
         return Retrieval(passages=passages, floor=floor.value, anchors=floor.anchors)
 
@@ -306,6 +313,16 @@ def passage_of(hit: Hit, similarity: float) -> Passage:
         context=stored.context,
         written=stored.written,
     )
+
+
+def _language_near(query: str, hits: Sequence[Hit]) -> Language:
+    """The language that most of the first hits are in, that of the query where as many are.
+
+    A question in another language is no nearer to unrelated passages than one in theirs (SC-09).
+    """
+    counted = Counter([written_in(hit.passage) for hit in hits[:_NEAREST]])
+    own = language_of(query)
+    return max(counted, key=lambda language: (counted[language], language == own), default=own)
 
 
 def _text_weight(query: str, near: Sequence[Hit]) -> float:

@@ -41,8 +41,9 @@ WEIGHTS: dict[Kind, float] = {
     "reworded": 1.0, "same_words": 1.0,
 }  # fmt: skip
 """Share of each kind in the fit: one relevant passage to about two others, as after the similarity gate."""
-CROSS_FEATURES = ("similarity", "coverage", "hard_absent")
-"""What can be compared across languages: with all features the fit leaned on stray Latin words."""
+CROSS_FEATURES = ("coverage", "hard_absent")
+"""What can be compared across languages: with all features the fit leaned on stray Latin words, and by similarity every
+page of a manual passes, as all of them are about its one subject."""
 FOLDS = 8
 NEAREST = 5
 FLOOR_PERCENTILE = 75
@@ -100,7 +101,7 @@ class Vectors:
 
 
 class Similarities:
-    """Similarity as SC-09 has it: cosines above the question's floor among the anchors of its language."""
+    """Similarity as SC-09 has it: cosines above the question's floor among the anchors of the passages' language."""
 
     def __init__(self, vectors: Vectors, language: str) -> None:
         self._anchors = np.stack([vectors.passage(text) for text in anchor_texts("zh" if language == "zh" else "en")])
@@ -166,7 +167,7 @@ def pairs_of(data: Path, language: str, vectors: Vectors, passages: str = "") ->
     _, questions = read_xquad(data / f"xquad-dev.{language}.json")
     paragraphs, _ = read_xquad(data / f"xquad-dev.{passages or language}.json")
     matrix = np.stack([vectors.passage(text) for _, text in paragraphs])
-    similarities = Similarities(vectors, language)
+    similarities = Similarities(vectors, passages or language)
     pairs: list[Pair] = []
     for asked in questions:
         vector = vectors.query(asked.question)

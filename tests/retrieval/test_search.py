@@ -191,3 +191,14 @@ def test_kinds_searched_at_the_same_time_share_the_vector_of_their_query(
 
     run(search_all())
     assert counting.queries == 1
+
+
+def test_passages_are_measured_by_the_anchors_of_their_language(everything: CollectionRetriever, run: Run) -> None:
+    """SC-09: a question in another language is no nearer to what has nothing to do with it."""
+    question = "图 graph 有哪些顶点 vertices？"
+    found = run(everything.search(question, 3))
+    assert found.anchors.startswith("en-")
+    vector, calibration = run(everything._embed(question)), everything.parts[3]
+    assert found.floor == calibration.floor(vector, "en").value != calibration.floor(vector, "zh").value
+    as_asked = run(everything.similarity_of(question, found.passages))
+    assert as_asked == [item.similarity for item in found.passages]
