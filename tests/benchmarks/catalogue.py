@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tests.benchmarks import (
     app_start,
     certificates,
+    documentation,
     engine_runs,
     fused,
     gates,
@@ -56,6 +57,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("quality-loop", "what its rewrites gain on vague questions", quality_loop.quality_loop, slow=True),
         Benchmark("modes", "the six modes on questions of two hops", modes.modes, slow=True),
         Benchmark("fused", "search by vectors, by words and by both", fused.fused, slow=True),
+        Benchmark("documentation", "manuals that others wrote", documentation.documentation, slow=True),
         Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
         Benchmark("gates", "both gates on questions with and without an answer", gates.gates, slow=True),
         Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
