@@ -13,12 +13,12 @@ from tests.benchmarks.vague import MORE_VAGUE
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Measured:
-    return measured(tmp_path_factory.mktemp("vague"), vague=4, controls=3)
+    return measured(tmp_path_factory.mktemp("vague"), vague=8, controls=3)
 
 
 def test_the_vague_group_is_chosen_by_its_measured_grade_and_has_twenty(found: Measured) -> None:
     """QL-06: enough of the pool grades low in the first round, in both languages, with passages that are there."""
-    assert found.low >= VAGUE and len(found.vague) == 4
+    assert found.low >= VAGUE and len(found.vague) == 8
     assert {item.item.language for item in found.vague} == {"en", "zh"}
     known = {passage.id for source in sample_sources() for passage in source.passages}
     assert all(set(item.expected) <= known for item in MORE_VAGUE)
