@@ -124,7 +124,7 @@ class Engine(KnowledgeOperations):
         """Open an engine on embedded defaults, with the sample knowledge base present.
 
         >>> with Engine.open() as engine:
-        ...     print(engine.run("糖尿病能治好吗？").outcome)
+        ...     print(engine.run("糖尿病能不能治好？").outcome)
         answered
         """
         return cls(settings or Settings.load())
@@ -274,7 +274,7 @@ class Engine(KnowledgeOperations):
     ) -> Iterator[Event]:
         """The same run as typed events; closing the iterator before its end cancels the run.
 
-        >>> for event in engine.stream("糖尿病能治好吗？"):
+        >>> for event in engine.stream("糖尿病能不能治好？"):
         ...     if isinstance(event, Decided):
         ...         print(event.decision.route)
         rewrite
@@ -367,7 +367,7 @@ class Engine(KnowledgeOperations):
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
         """Return what ``record``'s question would have done under ``config``, without a model call.
 
-        >>> record = engine.run("糖尿病能治好吗？")
+        >>> record = engine.run("糖尿病能不能治好？")
         >>> engine.what_if(record, replace(record.config, max_rewrites=0)).outcome
         'abstained'
         """

@@ -46,7 +46,7 @@ words: Words = st.session_state["words"]
 # Width of Run and of Stop, in pixels. (A bare string below it would be written on the page.)
 _BUTTON = 132
 _LONGEST_ID = 64
-_BEGIN = {"en": "Is sport safe when my sugar is high?", "zh": "糖尿病能治好吗？"}
+_BEGIN = {"en": "Is sport safe when my sugar is high?", "zh": "糖尿病能不能治好？"}
 # Proposed at first: nothing passes as it is asked, and a rewrite finds the answer.
 _SHOWN = "run_shown"
 _NO_WEB_SEARCH = N_("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.")

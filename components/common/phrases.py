@@ -153,8 +153,11 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
     if verdict.grader.split(":")[0] != _BUILT_IN:
         return verdict.reason
     parts = []
-    if verdict.covered:
-        parts.append(words("covers {terms}", terms=_listed(verdict.covered, words)))
+    own = tuple(term for term in verdict.covered if term not in verdict.headed)
+    if own:
+        parts.append(words("covers {terms}", terms=_listed(own, words)))
+    if verdict.headed:
+        parts.append(words("covers {terms} in its heading alone", terms=_listed(verdict.headed, words)))
     if verdict.missing:
         parts.append(words("missing: {terms}", terms=_listed(verdict.missing, words)))
     elif verdict.covered:

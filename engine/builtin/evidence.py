@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
+from engine.builtin.code_names import has_name, names_in
 from engine.builtin.failure_analysis import asking_clauses, other_names
 from engine.builtin.scripts import one_script
 from engine.builtin.terms import LEAST, RARE, is_han, surface_terms, terms, weight_of, without_asking
@@ -35,6 +36,8 @@ LEAST_PART = 3
 """Terms that a part of a compound question needs to be judged alone: "and when?" says nothing by itself."""
 _MOST_SENTENCES = 200
 """Beyond this a passage is a document; the rest only counts for the coverage as a whole."""
+_UNMARKED: frozenset[AnswerKind] = frozenset({"way"})
+"""Kinds whose connectives are no evidence: manuals say how in plain commands ("Set X to Y")."""
 _ASKS = re.compile(r"[?？][\"'”’）)]*$")
 _GAP = re.compile(r"(?<=[\u3400-\u9fff，。、；：]) +(?=[\u3400-\u9fff\w])|(?<=\w) +(?=[\u3400-\u9fff])")
 _SAYS = (
@@ -43,14 +46,31 @@ _SAYS = (
 )
 _DEFINES = 0.8
 """What a sentence that defines the word counts, as a share of phrases."""
+_MENTIONED = 0.5
+"""What the best sentence counts where a word is asked about that no sentence defines and no heading names."""
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 
-FEATURES = ("similarity", "coverage", "sentence", "phrase", "hard_gap", "hard_absent", "soft_gap")
+FEATURES = (
+    "similarity",
+    "coverage",
+    "sentence",
+    "phrase",
+    "hard_gap",
+    "hard_absent",
+    "soft_gap",
+    "heading",
+    "last_heading",
+    "names_absent",
+    "names_headed",
+)
 """Names of the numbers in :attr:`Evidence.features`, in order.
 
 ``coverage`` and ``sentence``: share of the question's weight in the whole passage and in its best sentence;
 ``phrase``: share of its phrases; ``hard_gap``, ``soft_gap``: how much less of the question stands around an answer of
-the kind asked for than in the best window; ``hard_absent``: no such answer anywhere.
+the kind asked for than in the best window; ``hard_absent``: no such answer anywhere. ``heading``, ``last_heading``:
+share of the question's weight in all that stands above the passage (0 for a question of one term, whose topic is what
+a heading names), and in its last heading; ``names_absent``,
+``names_headed``: share of the question's names from code (``max_age``) that stand nowhere, and that stand above it.
 """
 
 HARD_KINDS: frozenset[AnswerKind] = frozenset({"date", "number", "person"})
@@ -72,6 +92,7 @@ class Question:
     """Neighbouring terms (Latin) and characters (Chinese), each with its weight."""
     names: Mapping[str, tuple[tuple[str, ...], ...]]
     """Other names of terms, each name as the terms that a text must have."""
+    code_names: tuple[str, ...] = ()
     parts: tuple[Question, ...] = ()
     """What a compound question asks one after the other, as questions; a passage may answer one of them alone."""
 
@@ -89,6 +110,8 @@ class Evidence:
     covered: tuple[str, ...]
     missing: tuple[str, ...]
     """Terms of the question as the question writes them, in its order."""
+    headed: tuple[str, ...]
+    """Those covered that stand in what is above the passage and not in the passage itself."""
     wanted: AnswerKind
     wanted_found: bool | None
 
@@ -112,6 +135,7 @@ def _read(text: str) -> Question:
         asked=asked_by(text),
         phrases=_phrases(text, tuple(forms)),
         names=_names(text, tuple(forms)),
+        code_names=names_in(text),
     )
 
 
@@ -123,47 +147,87 @@ def _weight(term: str, language: Language) -> float:
 def weigh(question: Question, text: str, similarity: float, *, heading: str = "") -> Evidence:
     """Weigh one passage against a question.
 
-    ``similarity`` is that of the question as asked with the passage, in [0, 1]; ``heading`` is the passage's title and
-    section, whose words count as covered but hold no answer. A sentence that asks is no window, and a
-    passage that only asks covers nothing: repeating a question does not answer it.
+    ``similarity`` is that of the question as asked with the passage, in [0, 1]; ``heading`` is what stands above the
+    passage: its heading path on the first line, then what it continues. Its words count as covered but hold no answer.
+    A sentence that asks is no window, and a passage that only asks covers nothing: repeating a question does not
+    answer it.
     """
     units, rest = _units(text)
     tells = any(not unit.asks for unit in units)
     above = _Unit.of(_folded(heading))
-    whole = _joined([above, *units, rest]) if tells else above
-    lead = _credits(question, above) if heading else []
-    rows = [_credits(question, unit) for unit in units]
-    total = _credits(question, whole)
+    body = _joined([*units, rest]) if tells else _Unit.of("")
+    whole = _joined([above, body])
+    apart = _in_longer_names(question, whole)
+    lead = _credits(question, above, apart) if heading else []
+    rows = [_credits(question, unit, apart) for unit in units]
+    own = _credits(question, body, apart)
+    total = _most(own, lead)
     windows = _windows(units, rows, lead, question.weights)
-    best = max((window.coverage for window in windows), default=0.0)
     said = [row for unit, row in zip(units, rows, strict=True) if not unit.asks]
     said_units = [unit for unit in units if not unit.asks]
     single = max((_share(_most(row, lead), question.weights) for row in said), default=0.0)
-    answers = [answer_strength(question.asked, window.text) for window in windows]
-    answering = max((window.coverage * answer for window, answer in zip(windows, answers, strict=True)), default=0.0)
-    hard = question.asked.kind in HARD_KINDS
-    asks = question.asked.kind != "other"
-    nearest = _NEAR * best if question.terms else 0.0
-    found = any(
-        answer > 0 and window.coverage >= nearest and (best > 0 or not question.terms)
-        for window, answer in zip(windows, answers, strict=True)
-    )
+    defined = _after_one_word(question) and _defines(question, said_units)
+    gaps, found = _answers(question, windows)
     forms = tuple(question.forms.values())
     return Evidence(
         features=(
             similarity,
             _share(total, question.weights),
-            single,
-            _phrase_share(question, whole) if question.phrases else _defined(question, said_units),
-            best - answering if hard else 0.0,
-            float(hard and not any(answers)),
-            best - answering if asks and not hard else 0.0,
+            single if defined or any(lead) or not _after_one_word(question) else _MENTIONED * single,
+            _phrase_share(question, whole) if question.phrases else _DEFINES * defined,
+            *gaps,
+            *_above(question, above, lead, whole, apart),
         ),
         covered=tuple(form for form, credit in zip(forms, total, strict=True) if credit >= COVERED_FROM),
         missing=tuple(form for form, credit in zip(forms, total, strict=True) if credit < COVERED_FROM),
+        headed=tuple(form for form, here, most in zip(forms, own, total, strict=True) if here < COVERED_FROM <= most),
         wanted=question.asked.kind,
-        wanted_found=found if asks else None,
+        wanted_found=found,
     )
+
+
+def _answers(question: Question, windows: Sequence[_Window]) -> tuple[tuple[float, float, float], bool | None]:
+    """``hard_gap``, ``hard_absent`` and ``soft_gap``, and whether an answer of the kind asked for is near the terms."""
+    if question.asked.kind == "other":
+        return (0.0, 0.0, 0.0), None
+    best = max((window.coverage for window in windows), default=0.0)
+    answers = [answer_strength(question.asked, window.text) for window in windows]
+    answering = max((window.coverage * answer for window, answer in zip(windows, answers, strict=True)), default=0.0)
+    nearest = _NEAR * best if question.terms else 0.0
+    found = any(
+        answer > 0 and window.coverage >= nearest and (best > 0 or not question.terms)
+        for window, answer in zip(windows, answers, strict=True)
+    )
+    gap = best - answering
+    if question.asked.kind in HARD_KINDS:
+        return (gap, float(not any(answers)), 0.0), found
+    return (0.0, 0.0, gap if question.asked.kind not in _UNMARKED else 0.0), found
+
+
+def _in_longer_names(question: Question, whole: _Unit) -> frozenset[str]:
+    """Terms of names that a text has inside longer ones alone: ``max_age_ms`` says nothing of ``max_age``."""
+    if not question.code_names:
+        return frozenset()
+    text = whole.text.casefold()
+    longer = [name for name in question.code_names if name in text and not has_name(text, name)]
+    return frozenset(term for name in longer for term in terms(name))
+
+
+def _above(
+    question: Question, above: _Unit, lead: Sequence[float], whole: _Unit, apart: frozenset[str]
+) -> tuple[float, float, float, float]:
+    """``heading``, ``last_heading``, ``names_absent`` and ``names_headed``."""
+    path = above.text.partition("\n")[0]
+    last = path.rpartition(" > ")[2]
+    ending = lead if last == above.text else _credits(question, _Unit.of(last), apart) if lead else []
+    names = question.code_names
+    absent = headed = 0.0
+    if names:
+        text, heading = whole.text.casefold(), above.text.casefold()
+        absent = sum(not has_name(text, name) for name in names) / len(names)
+        headed = sum(has_name(heading, name) for name in names) / len(names)
+    whole_path = _share(lead, question.weights) if len(question.terms) > 1 else 0.0
+    return whole_path, _share(ending, question.weights), absent, headed
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +266,15 @@ def _folded(text: str) -> str:
     return _GAP.sub("", one_script(unicodedata.normalize("NFKC", text)))
 
 
-def _credits(question: Question, unit: _Unit) -> list[float]:
-    """Score how far a text covers each term of a question, in its own form or by another name."""
-    found = [_credit(term, unit) for term in question.terms]
+def _credits(question: Question, unit: _Unit, apart: frozenset[str]) -> list[float]:
+    """Score how far a text covers each term of a question, in its own form or by another name; 0 for ``apart``."""
+    found = [0.0 if term in apart else _credit(term, unit) for term in question.terms]
     for at, term in enumerate(question.terms):
-        if found[at] < _OTHER_NAME and any(_has_name(name, unit) for name in question.names.get(term, ())):
+        if (
+            found[at] < _OTHER_NAME
+            and term not in apart
+            and any(_has_name(name, unit) for name in question.names.get(term, ()))
+        ):
             found[at] = _OTHER_NAME
     return found
 
@@ -234,7 +302,7 @@ def _credit(term: str, unit: _Unit) -> float:
 
 def _share(credits: Sequence[float], weights: Sequence[float]) -> float:
     """Share of the question's weight that is covered, shrunk for short questions; 0 for one without terms."""
-    mass = sum(credit * weight for credit, weight in zip(credits, weights, strict=True))
+    mass = sum(credit * weight for credit, weight in zip(credits, weights, strict=True)) if credits else 0.0
     return mass / (sum(weights) + _UNSAID)
 
 
@@ -288,13 +356,16 @@ def _bigrams(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)]
 
 
-def _defined(question: Question, units: Sequence[_Unit]) -> float:
-    """Return whether a sentence defines the one word that a question asks about, which has no phrases."""
-    if question.asked.kind != "definition" or len(question.forms) != 1:
-        return 0.0
+def _after_one_word(question: Question) -> bool:
+    """Return whether a question asks what one word means."""
+    return question.asked.kind == "definition" and len(question.forms) == 1
+
+
+def _defines(question: Question, units: Sequence[_Unit]) -> bool:
+    """Return whether a sentence defines the one word that a question asks about."""
     form = re.escape(next(iter(question.forms.values())))
     says = re.compile(rf"(?<![\w-])\W{{0,2}}{form}\W{{0,2}}(?:\s*\([^)]*\)|（[^）]*）)?\s*(?:{_SAYS})", re.IGNORECASE)
-    return _DEFINES * any(says.search(unit.text) for unit in units)
+    return any(says.search(unit.text) for unit in units)
 
 
 def phrase_share(question: Question, text: str) -> float:

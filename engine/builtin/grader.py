@@ -50,8 +50,12 @@ class Coefficients:
     weights: Mapping[str, float]
 
     def probability(self, features: Sequence[float]) -> float:
-        """P(relevant) of a passage with these features, in the order of ``evidence.FEATURES``."""
-        score = self.intercept + sum(self.weights[name] * value for name, value in zip(FEATURES, features, strict=True))
+        """P(relevant) of a passage with these features, in the order of ``evidence.FEATURES``.
+
+        Fits from before a feature was known have no weight for it.
+        """
+        pairs = zip(FEATURES, features, strict=True)
+        score = self.intercept + sum(self.weights.get(name, 0.0) * value for name, value in pairs)
         return 1.0 / (1.0 + math.exp(-max(min(score, 60.0), -60.0)))
 
 
@@ -150,7 +154,8 @@ def judged(question: Question, passage: Passage, similarity: float, model: Coeff
         evidence = weigh(part, passage.text, similarity, heading=passage.above)
         chance = model.probability(evidence.features)
         if chance > probability:
-            chosen, probability = replace(evidence, covered=chosen.covered, missing=chosen.missing), chance
+            chosen = replace(evidence, covered=chosen.covered, missing=chosen.missing, headed=chosen.headed)
+            probability = chance
     return chosen, probability
 
 
@@ -163,6 +168,7 @@ def verdict_of(evidence: Evidence, probability: float) -> Verdict:
         reason=reason_of(evidence),
         covered=evidence.covered,
         missing=evidence.missing,
+        headed=evidence.headed,
         wanted=evidence.wanted,
         wanted_found=evidence.wanted_found,
         grader=MODEL,
@@ -172,8 +178,11 @@ def verdict_of(evidence: Evidence, probability: float) -> Verdict:
 def reason_of(evidence: Evidence) -> str:
     """One English sentence: what of the question is covered, what is missing, whether the answer's kind was seen."""
     parts: list[str] = []
-    if evidence.covered:
-        parts.append(f"covers {_listed(evidence.covered)}")
+    own = tuple(term for term in evidence.covered if term not in evidence.headed)
+    if own:
+        parts.append(f"covers {_listed(own)}")
+    if evidence.headed:
+        parts.append(f"covers {_listed(evidence.headed)} in its heading alone")
     if evidence.missing:
         parts.append(f"missing {_listed(evidence.missing)}")
     if not parts:

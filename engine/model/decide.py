@@ -88,7 +88,7 @@ def decide(evidence: Evidence, config: RunConfig) -> Decision:
     Precedence: every kept verdict unreadable ends the run; then gate met, deadline, rewrite, forced generation.
     Raises ``ValueError`` without rounds.
 
-        >>> record = engine.run("糖尿病能治好吗？")
+        >>> record = engine.run("糖尿病能不能治好？")
         >>> decide(Evidence(record.rounds, elapsed_s=0.1), record.config).reason
         'passed'
     """

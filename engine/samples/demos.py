@@ -26,8 +26,8 @@ DemoLanguage = Literal["en", "zh"]
 
 _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
     "passes": {
-        "en": "What fasting glucose level means diabetes today?",
-        "zh": "糖化血红蛋白应该控制在多少以下？",
+        "en": "What are the types of diabetes?",
+        "zh": "糖尿病有哪些类型？",
     },
     "noise": {
         "en": "Which insulin acts fastest?",
@@ -35,7 +35,7 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
     },
     "rescue": {
         "en": "Is sport safe when my sugar is high?",
-        "zh": "糖尿病能治好吗？",
+        "zh": "糖尿病能不能治好？",
     },
     "forced": {
         "en": "Who was the first person treated with insulin, and when?",
@@ -66,7 +66,10 @@ _OF_LOOPS: dict[Scenario, tuple[WorkflowName, dict[DemoLanguage, str]]] = {
             "zh": "四个元素的集合上有多少个等价关系？",
         },
     ),
-    "chain": ("graph_hybrid", {"en": "What did Best and Macleod do for Banting?", "zh": "班廷和麦克劳德是什么关系？"}),
+    "chain": (
+        "graph_hybrid",
+        {"en": "What did Best and Macleod do for Banting?", "zh": "贝斯特和麦克劳德是什么关系？"},
+    ),
 }
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
+from engine.retrieval.similarity import ANCHOR_LANGUAGES, AnchorLanguage
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
 
 Asked = tuple[SampleQuestion, RunRecord]
-_LANGUAGES = ("en", "zh")
 _TOP = 5
 
 
@@ -25,7 +25,7 @@ def samples(bench: Bench) -> Iterator[Row]:
     with Engine.open(Settings(data_dir=bench.folder)) as engine:
         engine.wait_until_ready()
         asked = [(item, engine.run(item.question, RunConfig())) for item in sample_questions()]
-    for language in _LANGUAGES:
+    for language in ANCHOR_LANGUAGES:
         yield from _of_language(language, [pair for pair in asked if pair[0].language == language])
     for kind in sorted({item.kind for item, _ in asked}):
         mix = Counter[str](record.outcome or "none" for item, record in asked if item.kind == kind)
@@ -62,7 +62,7 @@ def xquad(bench: Bench) -> Iterator[Row]:
     from tests.fitting.fit_grader import Vectors
 
     vectors = Vectors(bench.vectors or bench.folder / "vectors")
-    for language in _LANGUAGES:
+    for language in ANCHOR_LANGUAGES:
         yield from _retrieval(bench.data, language, vectors)
         yield from _grader(bench.data, language, vectors)
 
@@ -81,7 +81,7 @@ def _retrieval(data: Path, language: str, vectors: object) -> Iterator[Row]:
     yield _share(f"XQuAD {language}: right paragraph in the first five", [rank < _TOP for rank in ranks])
 
 
-def _grader(data: Path, language: str, vectors: object) -> Iterator[Row]:
+def _grader(data: Path, language: AnchorLanguage, vectors: object) -> Iterator[Row]:
     from sklearn.metrics import f1_score, roc_auc_score
 
     from engine.builtin.evidence import FEATURES

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.builtin.evidence import FEATURES, read_question, weigh
-from engine.builtin.grader import BuiltinGrader, load_coefficients, model_for, reason_of, verdict_of
+from engine.builtin.grader import BuiltinGrader, Coefficients, load_coefficients, model_for, reason_of, verdict_of
 from engine.model.values import Passage, PassageId, Verdict
 from tests.support.listening import Listening
 
@@ -199,6 +199,49 @@ def test_headings_cover_terms_but_hold_no_answer() -> None:
     assert verdict.wanted_found is False
 
 
+PORT = "Type: number\n\nDefault: `7420`\n\nIf it is taken, the next free one is tried."
+AGE = "Type: integer, in hours\n\nDefault: `72`\n\nAn older message is moved to the dead letters."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "own", "other"),
+    [
+        ("What is the default of `server.port`?", PORT, "server.port", "server.host"),
+        ("What is the default of `max_age`?", AGE, "retry.max_age", "retry.max_age_ms"),
+        ("`max_age` 的默认值是多少？", "类型：整数，单位小时\n\n默认值：`72`", "max_age", "max_age_ms"),
+        ("What does `--keep-last` keep?", "Keep the n most recent archives.", "--keep-last", "--keep-daily"),
+    ],
+)
+def test_an_entry_of_a_reference_is_the_one_its_heading_names(question: str, text: str, own: str, other: str) -> None:
+    """SC-03: to the letter, so that another entry with that name in its own is none."""
+    title = "Options of the server" if question.isascii() else "服务器选项"
+    (right, wrong) = (grade(question, passage(text, 0.55, section=name, title=title))[0] for name in (own, other))
+    assert right.relevant
+    assert right.p_relevant > wrong.p_relevant + 0.3
+
+
+def test_a_page_whose_title_alone_has_the_words_of_the_question_does_not_pass() -> None:
+    question = "How does Harrow compress messages?"
+    text = "Packages for Debian and Fedora are in the download area. They are signed."
+    assert chance(question, text, 0.4, section="Harrow messages > Install") < 0.5
+
+
+def test_terms_that_only_the_heading_has_are_named_as_such() -> None:
+    question = "What is the default port of the server?"
+    (verdict,) = grade(question, passage(PORT, 0.5, section="server.port"))
+    assert verdict.headed == ("port", "server")
+    assert set(verdict.headed) < set(verdict.covered)
+    assert verdict.reason.startswith("Covers default; covers port, server in its heading alone")
+    (bare,) = grade(question, passage(PORT, 0.5))
+    assert bare.headed == ()
+
+
+def test_a_fit_from_before_headings_were_read_still_judges() -> None:
+    old = Coefficients(-7.0, {"similarity": 4.9, "coverage": 6.1, "sentence": 3.9, "phrase": 1.6})
+    evidence = weigh(read_question(TABLES_QUESTION), TABLES, 0.5)
+    assert old.probability(evidence.features) > 0.5
+
+
 def test_the_language_of_question_and_passage_chooses_the_fit() -> None:
     assert model_for("zh", STORAGE) == "zh"
     assert model_for("en", TABLES) == "en"
@@ -244,7 +287,8 @@ def test_the_shipped_coefficients_have_the_signs_they_should() -> None:
         weights = load_coefficients()[name].weights
         assert set(weights) == set(FEATURES)
         assert all(weights[feature] > 0 for feature in ("similarity", "coverage", "sentence", "phrase"))
-        assert all(weights[feature] < 0 for feature in ("hard_gap", "hard_absent", "soft_gap"))
+        assert all(weights[feature] < 0 for feature in ("hard_gap", "hard_absent", "names_absent"))
+        assert weights["soft_gap"] <= 0 <= weights["last_heading"]
 
 
 def test_a_very_long_passage_is_still_judged_by_its_best_sentences() -> None:
@@ -299,6 +343,11 @@ def test_a_question_after_one_word_is_answered_by_the_sentence_that_defines_it(
 ) -> None:
     good, poor = (chance(question, text, 0.5) for text in (defines, mentions))
     assert good >= 0.5 > poor
+
+
+@pytest.mark.parametrize(("topic", "text"), [("sets", "Sets have members."), ("集合", "集合由元素组成。")])
+def test_a_heading_that_names_the_only_topic_is_not_held_against_its_passage(topic: str, text: str) -> None:
+    assert chance(topic, text, section=topic) >= chance(topic, text)
 
 
 def test_code_in_a_passage_does_not_make_it_one_in_another_language() -> None:

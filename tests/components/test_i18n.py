@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from string import Formatter
 from typing import get_args
 
@@ -89,6 +90,9 @@ def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_a
     built_in = Verdict(True, 0.8, "covers a, b; nothing missing", covered=("血糖", "症状"))
     assert verdict_reason(built_in, EN) == "covers 血糖, 症状"
     assert verdict_reason(built_in, ZH) == "涵盖血糖、症状"
+    headed = replace(built_in, headed=("症状",))
+    assert verdict_reason(headed, EN) == "covers 血糖; covers 症状 in its heading alone"
+    assert verdict_reason(headed, ZH) == "涵盖血糖；只在标题中涵盖症状"
     asked = Verdict(False, 0.7, "…", covered=("insulin",), missing=("year",), wanted="date", wanted_found=False)
     assert verdict_reason(asked, ZH) == "涵盖insulin；缺year；没有给出时间"
     spoken = Verdict(False, 0.9, "Off topic: {x}", missing=("y",), grader="ollama:qwen3:8b")

@@ -39,7 +39,7 @@ def test_a_rescue_reads_from_question_to_answer() -> None:
     ("demo", "expected"),
     [
         ("demo-abstains-en", "Refused after 3 rewrites."),
-        ("demo-quality-en", "Quality 0.30, 0.50 needed: below the bar → Rewrite."),
+        ("demo-quality-en", "Quality 0.34, 0.50 needed: below the bar → Rewrite."),
         ("demo-correction-en", "1 suggestion: no correction left → Remember."),
         ("demo-revision-en", "The evaluator asks for nothing: evaluation passed → End."),
         ("demo-chain-en", "48 passages found, 3 kept, 36 from the graph."),

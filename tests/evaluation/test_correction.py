@@ -112,13 +112,13 @@ def test_the_counts_of_unknown_questions_are_bounds() -> None:
 
 
 def test_a_question_that_failed_or_has_no_label_is_unknown_and_says_why() -> None:
-    record = shipped_record(shipped_batch().runs["dc-en-16"])
-    case = next(item for item in sample_set().cases if item.id == "dc-en-16")
+    record = shipped_record(shipped_batch().runs["dm-en-08"])
+    case = next(item for item in sample_set().cases if item.id == "dm-en-08")
     bare = Case("bare", case.question)
     evidence = gather([case, bare, Case("lost", "?", answerable=False)], {case.id: record, "bare": record})
     found = correction(evidence, record.config)
     assert {row.case_id: (row.effect, row.why) for row in found.rows} == {
-        "dc-en-16": ("helped", ""),
+        "dm-en-08": ("helped", ""),
         "bare": ("unknown", "unlabelled"),
         "lost": ("unknown", "failed"),
     }

@@ -62,7 +62,7 @@ def test_a_link_opens_both_runs_side_by_side_and_the_sides_can_be_swapped(engine
 def test_what_the_query_sets_say_of_both_answers_is_shown(engine: Engine) -> None:
     """A sample question has a gold answer, and that of a fresh installation nobody has judged."""
     told = EN("judged by: {basis}", basis=EN(BASIS_NAMES["gold"]))
-    for a, b, both in (("demo-passes-en", "demo-passes-en", 2), ("demo-passes-en", "demo-forced-en", 1)):
+    for a, b, both in (("demo-noise-en", "demo-noise-en", 2), ("demo-noise-en", "demo-forced-en", 1)):
         shown = inline(compare(a=a, b=b))
         assert shown.count(told) == both
         assert shown.count(EN(MEASURES["f1"].name)) == both

@@ -20,7 +20,7 @@ from pages.parts.ask.examples import shown_samples
 from tests.pages.driving import ask, boxes, button, given, inline, opened, picture, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
-BEGIN: dict[UiLanguage, str] = {"en": "Is sport safe when my sugar is high?", "zh": "糖尿病能治好吗？"}
+BEGIN: dict[UiLanguage, str] = {"en": "Is sport safe when my sugar is high?", "zh": "糖尿病能不能治好？"}
 PANEL = (
     *("top_k", "similarity_threshold", "grade_pass_threshold"),
     *("max_rewrites", "min_confidence", "probe_k"),

@@ -13,7 +13,7 @@ from engine.model.values import LISTS_OF_MODE, RunRecord
 from engine.settings import Settings
 from tests.support.mode_fakes import graph_config
 
-QUESTIONS = ("What did Best and Macleod do for Banting?", "班廷和麦克劳德是什么关系？")
+QUESTIONS = ("What did Best and Macleod do for Banting?", "贝斯特和麦克劳德是什么关系？")
 
 
 @pytest.fixture(scope="module")

@@ -141,6 +141,8 @@ class Verdict:
     covered: tuple[str, ...] = ()
     """Terms of the question that the passage covers; a page renders built-in reasons from these."""
     missing: tuple[str, ...] = ()
+    headed: tuple[str, ...] = ()
+    """Terms among ``covered`` that stand above the passage and not in it; records from before say of none."""
     wanted: AnswerKind = "other"
     """Kind of answer the question asks for."""
     wanted_found: bool | None = None

@@ -19,7 +19,7 @@ WORKFLOW = Workflow(
     ),
     samples={
         "en": (("Is sport safe when my sugar is high?", "paraphrase"), ("dc-en-03", ""), ("dc-en-17", "")),
-        "zh": (("糖尿病能治好吗？", "paraphrase"), ("dc-zh-05", ""), ("dc-zh-17", "")),
+        "zh": (("糖尿病能不能治好？", "paraphrase"), ("dc-zh-05", ""), ("dc-zh-17", "")),
     },
     on_grid=True,
     plain_gate=True,

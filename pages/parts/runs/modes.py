@@ -41,7 +41,7 @@ from pages.parts.runs.run_columns import RunColumns, together_view
 from pages.parts.system.health import models_played
 
 _SHOWN_SAMPLES = 3
-_PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "班廷和麦克劳德是什么关系？"}
+_PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "贝斯特和麦克劳德是什么关系？"}
 FINDINGS = {
     "nothing": N_("Vectors alone kept everything that any mode kept."),
     "unable": N_("No mode could use a graph here; the columns say why."),
