@@ -169,7 +169,7 @@ class Library:
     @on_loop
     @needs("viewer")
     async def search(
-        self, collection: str, query: str, limit: int = 20, method: SearchMethod = "vector"
+        self, collection: str, query: str, limit: int = 20, method: SearchMethod = "fused"
     ) -> list[FoundPassage]:
         """Retrieve as a run would, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
         query = self._checked_query(query)

@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NARROW, OpenTab, Watched
 from tests.browser.server import App
+from tests.support.gates import until
 
 pytestmark = pytest.mark.browser
 FILE = """question,expected,answerable
@@ -147,10 +148,17 @@ def test_pairs_are_judged_by_keys_alone_and_nothing_stands_out_of_a_narrow_scree
     expect(page.get_by_text(re.compile(r"· 2 by you"))).to_be_visible()
     # The next pair brings a field of its own.
     tab.settle()
-    page.get_by_role("textbox", name="Why (optional)").click()
-    page.keyboard.type("any y or n")
-    expect(page.get_by_role("textbox", name="Why (optional)")).to_have_value("any y or n")
+    until(lambda: _typed(page, "Why (optional)", "any y or n"))
     expect(page.get_by_text(re.compile(r"· 2 by you"))).to_be_visible()
     page.get_by_text("Does this passage help to answer the question?").click()
     page.keyboard.press("u")
     expect(page.get_by_text(re.compile(r"· 1 by you"))).to_be_visible()
+
+
+def _typed(page: Page, label: str, text: str) -> bool:
+    """Type into a field, which the page may replace meanwhile; whether it holds the text."""
+    field = page.get_by_role("textbox", name=label)
+    field.fill("")
+    field.click()
+    page.keyboard.type(text)
+    return field.input_value() == text

@@ -98,7 +98,7 @@ def test_sliders_cells_and_keys_show_other_settings_at_once_and_call_nothing(
 
 def test_the_map_fits_a_narrow_screen_and_a_branch_is_opened(open_tab: OpenTab, looped: str) -> None:
     tab = open_tab(width=NARROW)
-    page = tab.open(f"/?lang=en&run={looped}&grade_pass_threshold=0.2")
+    page = tab.open(f"/?lang=en&run={looped}&max_rewrites=5")
     page.get_by_role("tab", name="What-if map").click()
     drawn = page.locator(".map").bounding_box()
     assert drawn

@@ -29,6 +29,8 @@ REASONS = {
     ("engine/running/knowledge_operations.py", "result"): OF_WORK,
     ("engine/evaluation/concurrent_cases.py", "as_completed"): OF_A_RUN,
     ("engine/evaluation/concurrent_cases.py", "result"): DONE,
+    ("engine/knowledge/written_context.py", "result"): DONE,
+    ("engine/llm/refiner.py", "result"): DONE,
     ("engine/evaluation/regrading.py", "result"): OF_WORK,
     ("engine/distributed.py", "get"): OF_A_RUN,
     ("engine/system/health.py", "result"): DONE,

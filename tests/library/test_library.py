@@ -264,7 +264,7 @@ def test_a_search_for_nothing_or_for_too_much_is_refused(engine: Engine) -> None
 
 def test_the_map_holds_the_question_and_its_nearest_passages_whatever_the_sample(engine: Engine) -> None:
     question = "What is a truth table?"
-    nearest = [item.passage.id for item in engine.library.search(SAMPLE_COLLECTION, question, 10)]
+    nearest = [item.passage.id for item in engine.library.search(SAMPLE_COLLECTION, question, 10, "vector")]
     drawn = engine.library.passage_map(SAMPLE_COLLECTION, question, most=30)
     assert (len(drawn.points), drawn.total) == (30, engine.describe(SAMPLE_COLLECTION).passages)
     assert list(drawn.hits) == nearest

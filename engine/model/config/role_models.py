@@ -28,7 +28,15 @@ GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
 Expand = Literal["none", "neighbours", "section"]
 RoleName = Literal[
-    "grader", "rewriter", "generator", "evaluator", "router", "reranker", "refiner", "extractor", "vision"
+    "grader",
+    "rewriter",
+    "generator",
+    "evaluator",
+    "router",
+    "reranker",
+    "refiner",
+    "extractor",
+    "vision",
 ]
 CallRole = RoleName | Literal["judge"]
 """Who may ask a model: a role of a run, or the judge of answers, which looks at runs that have ended."""

@@ -113,6 +113,7 @@ REFUSED: dict[str, Call] = {
     "JobList.resume": lambda w, _: w.engine.jobs.resume(w.job),
     "Ingestions.resume": lambda w, _: w.engine.ingestions.resume(w.job),
     "Ingestions.preview": lambda w, name: w.engine.ingestions.preview(FILE, name),
+    "Ingestions.context_price": lambda w, name: w.engine.ingestions.context_price(name, "ollama:m"),
     "Ingestions.start": lambda w, name: w.engine.ingestions.start(FILE, name),
     "Ingestions.start_graph": lambda w, name: w.engine.ingestions.start_graph(name, "builtin"),
     "Ingestions.start_add_full_text": lambda w, name: w.engine.ingestions.start_add_full_text(name),
