@@ -18,7 +18,7 @@ def test_graph_and_vectors_find_more_of_both_passages_than_vectors_alone(found: 
     """GH-02: on the graph written by hand; ``python -m tests.benchmarks modes`` says how much, in every mode."""
     by_question = gains(found)
     assert fmean(by_question) >= 0.1
-    assert sum(gain < 0 for gain in by_question) <= 2
+    assert sum(gain < 0 for gain in by_question) <= 3
     for language in ("en", "zh"):
         both = [fmean(one.both for one in found[way] if one.item.language == language) for way in ("naive", "mix")]
         assert both[1] > both[0], language

@@ -74,7 +74,7 @@ def test_ingest_reports_every_file_and_the_good_ones_go_in(
     assert "broken.txt" in said
     assert "already in the collection" in said
     assert "1 added, 0 replaced, 1 skipped, 1 failed; 1 passages" in said
-    assert main(["ask", "How hot should water for green tea be?", "--collection", "tea", "--max-rewrites", "0"]) == 0
+    assert main(["ask", "At how many degrees is green tea brewed?", "--collection", "tea", "--max-rewrites", "0"]) == 0
     assert "80 degrees" in capsys.readouterr().out
 
 
