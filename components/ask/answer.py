@@ -144,7 +144,7 @@ def _cell(cell: CellCitation, words: Words) -> Node:
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:
     notes = answer_notes(record, words)
     still_open = open_parts(record.rounds, record.config) if record.outcome in ANSWERED else ()
-    # The built-in generator says it in the answer itself; a model is told to.
+    # The built-in generator says it in the answer itself; a model is asked to.
     if still_open and not record.config.models.generator.built_in:
         notes.append(words("No passage that passed answers: {parts}", parts=words("; ").join(still_open)))
     if record.outcome == "answered_forced" and not (notes or still_open):

@@ -34,7 +34,7 @@ _CLOSING = re.compile(r"^[”’」』）》】)\]]+")
 _END = "\ue000"
 _BROKEN = "\ue002"
 _NARROWEST, _WIDEST = 50, 100
-"""Characters of a line that may have been broken for width, and of the longest one beside it."""
+"""Characters of a line that may have been broken for width, and of the longest one next to it."""
 _OPENS = re.compile(r"[-+*#>•●▪◦]\s|#|\(?\d+[.)、]")
 """Begins a line that continues nothing."""
 _ITEM = "\ue001"

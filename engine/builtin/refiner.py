@@ -19,7 +19,7 @@ from engine.roles import SILENT, RefineRequest, Trace
 _LEADING_IN = re.compile(r"[:：]\s*$")
 
 _KIND = 0.35
-"""What an answer of the kind asked for counts beside coverage, as for the built-in generator's own choice."""
+"""What an answer of the kind asked for counts next to coverage, as for the built-in generator's own choice."""
 _RENAMED = 0.25
 _HEADING_COUNTS = 0.15
 _LINKED = 0.25

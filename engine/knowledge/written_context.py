@@ -1,4 +1,4 @@
-"""Sentences of context by a chat model for the passages of a source: each asked for once, whatever ends the job."""
+"""Sentences of context by a chat model for the passages of a source: each asked for once, however the job ends."""
 
 from __future__ import annotations
 

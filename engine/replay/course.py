@@ -90,7 +90,7 @@ class ReplayPath:
     searched: int = -1
     """The newest round whose search was counted."""
     unpicked: int = 0
-    """Passages of which the record does not say what a chat model would keep."""
+    """Passages whose kept sentences a chat model would choose, which the record does not say."""
     given: Context | None = None
     """What the generator would be given that cannot be asked."""
     stands: bool = False

@@ -96,7 +96,7 @@ class Evidence:
         return depth >= limit or (recorded.index >= self.upstream and depth < self.record.config.fetch_k)
 
     def searched(self, query: str, course: ReplayPath, limit: int = 0) -> Round | None:
-        """Find the recorded round that the coming one is told by; in a real run any deep enough that searched this."""
+        """Find the recorded round that the coming one is known by; in a real run any deep enough that searched this."""
         if not course.live:
             return self.round(len(course.rounds))
         same = (item for item in self.record.rounds if item.searched and item.query == query)
@@ -115,7 +115,7 @@ class Evidence:
         return self.record.manifest.get("workbench") == __version__
 
     def strips(self, passages: Sequence[Passage]) -> dict[PassageId, tuple[Sentence, ...]]:
-        """The strips of the passages of which the record says what the refining chat model keeps."""
+        """The strips of the passages whose kept sentences, chosen by a chat model, the record has."""
         given, record = self.record.context, self.record
         if given is None or not record.config.refine or not self.same("refiner"):
             return {}

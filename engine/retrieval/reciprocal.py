@@ -66,7 +66,7 @@ def by_both_queries(
 ) -> tuple[tuple[Passage, Mapping[QueryKind, int]], ...]:
     """Fuse what a query and its translation found, best first, each passage once with its ranks.
 
-    The one in the ``main`` language of the collection counts fully, the other as much as words do beside vectors: on
+    The one in the ``main`` language of the collection counts fully, the other as much as words do next to vectors: on
     pages of another language that gave the right source first for 84 % of the questions, equal weights for 77 %.
     """
     lists: dict[QueryKind, Sequence[Passage]] = {"asked": asked, "translated": translated}

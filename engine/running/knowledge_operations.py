@@ -116,8 +116,8 @@ class KnowledgeOperations:
 
         Prefixes are for a new collection with a model of Ollama; None takes those known for the model. An empty
         ``embedding_model`` is that of the collection, or of the settings for a new one; ``context`` is the form of
-        context of a new one. Raises ``InvalidConfig`` where
-        others are fixed already. :attr:`ingestions` does the same as a job that can be stopped and resumed.
+        context of a new one. Raises ``InvalidConfig`` where others are fixed already. :attr:`ingestions` does the same
+        as a job that can be stopped and resumed.
         """
         return self.start_ingest(
             items,
