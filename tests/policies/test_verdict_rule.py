@@ -13,7 +13,7 @@ from engine.evaluation.grader_bench import Pair
 from engine.model.config import RunConfig
 from engine.model.decide import Evidence, decide, gated
 from engine.model.events import PassageGraded
-from engine.model.values import Passage, PassageId, Round, Verdict
+from engine.model.values import BY_HAND, Passage, PassageId, Round, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from engine.replay import what_if
 from engine.replay.grid import paths
@@ -100,3 +100,28 @@ def test_a_reason_that_names_a_policy_is_not_taken_for_one(reason: str) -> None:
     read = event_from_json(json.dumps(stored, separators=(",", ":")))
     assert isinstance(read, PassageGraded)
     assert read.verdict.policy == 1
+
+
+@pytest.mark.parametrize(
+    ("verdict", "kind"),
+    [
+        (Verdict(True, 0.9, ""), "builtin"),
+        (Verdict(True, 0.9, "", grader="ollama:small"), "said"),
+        (Verdict(True, 0.9, "", grader="ollama:small", raw=2.2, kind="token"), "token"),
+        (Verdict(True, 0.9, "", grader="cross_encoder:mini"), "score"),
+        (Verdict(True, 0.9, "", grader="rerank:bge", raw=2.2), "score"),
+        (Verdict(True, 1.0, "", grader=BY_HAND), "said"),
+    ],
+    ids=["built-in", "chat", "token", "cross encoder", "rerank server", "reader"],
+)
+def test_a_verdict_says_what_its_probability_is_and_an_older_one_what_it_was(verdict: Verdict, kind: str) -> None:
+    """BE-03"""
+    stored = json.loads(event_to_json(PassageGraded(round=0, passage_id=PassageId("p0"), verdict=verdict)))
+    assert stored["verdict"]["kind"] == kind
+    read = event_from_json(json.dumps(stored))
+    assert isinstance(read, PassageGraded)
+    assert read.verdict == verdict
+    del stored["verdict"]["kind"]
+    older = event_from_json(json.dumps(stored))
+    assert isinstance(older, PassageGraded)
+    assert older.verdict.kind == (kind if kind != "token" else "score")

@@ -119,6 +119,9 @@ COMPLETE: frozenset[Outcome | None] = ANSWERED | {"abstained", "fallback"}
 """Outcomes of runs that came to their end by themselves."""
 BY_HAND = "by_hand"
 """Grader of a verdict that a reader set, and strategy of a rewrite that a reader wrote."""
+VerdictKind = Literal["builtin", "score", "token", "said"]
+"""What P(relevant) of a verdict is: made of words by the built-in grader, the score of a model that gives scores, the
+probability of a token that means yes, or what a model, program or reader said of itself."""
 AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]
 
 

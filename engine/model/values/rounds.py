@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
+from engine.model.config import BUILTIN, CROSS_ENCODER, RERANK_SERVER
 from engine.model.values.graphs import GraphEvidence, RetrievalList, Stage
 from engine.model.values.names import (
     AnswerKind,
@@ -19,6 +21,7 @@ from engine.model.values.names import (
     SourceKind,
     Strategy,
     Sufficiency,
+    VerdictKind,
 )
 from engine.model.values.origin import NO_SCALE
 
@@ -127,6 +130,8 @@ VERDICT_POLICY = 2
 """The rule by which verdicts pass today; 1 was P(relevant) alone, and records written under it keep it."""
 _BELOW_HALF = 0.4999
 """The greatest threshold below 0.5: thresholds have four decimals (SC-08)."""
+_BY_GRADER = cast("VerdictKind", "")
+"""Stands for the kind until the verdict is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +156,21 @@ class Verdict:
     policy: int = VERDICT_POLICY
     """Which rule it passes by; see :data:`VERDICT_POLICY`."""
     raw: float | None = None
-    """Score of a model that gives scores, as it came; None for any other grader."""
+    """Score of a model that gives scores, as it came, or the log-odds of yes against no; None for any other grader."""
     fit: str = ""
     """Id of the fit to the collection that it was made with; empty: the grader as shipped."""
     bare: bool = False
     """Whether another program said yes or no alone, so that its confidence stands for nothing."""
     parts: tuple[float, ...] = ()
     """P(relevant) to each part of the question, where it was split; none from a reader, who speaks of all of it."""
+    kind: VerdictKind = _BY_GRADER
+    """What P(relevant) is; where none is given, as in records from before, what it was with that grader."""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            scored = self.raw is not None or self.grader.startswith((CROSS_ENCODER, RERANK_SERVER))
+            kind = "score" if scored else "builtin" if self.grader == BUILTIN else "said"
+            object.__setattr__(self, "kind", kind)
 
     @property
     def known_p(self) -> float | None:
