@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.labels import CONTEXT_NAMES
 from engine.engine import Engine
 from engine.errors import StoreError
 from engine.knowledge.ingest import IngestItem
@@ -209,13 +210,17 @@ def test_re_embedding_takes_another_model_or_another_form_and_begins_a_job(
         return app
 
     app = dialog(context=SAMPLES_CONTEXT)
+    assert EN("Nothing would change. Choose another context or another embedding model.") in visible(app)
+    assert f"context: {EN(CONTEXT_NAMES[SAMPLES_CONTEXT])}." in visible(app), "as it is embedded now"
     assert EN("Built in · multilingual E5 small") in str(app.selectbox(key="kb_reembed_model_samples").options[0])
     assert app.button(key="kb_dialog_yes").disabled, "it is so already"
     press(dialog(context=SAMPLES_CONTEXT, model="hashing"), "kb_dialog_yes")
     press(dialog(context=other), "kb_dialog_yes")
+    press(dialog(context=other, model="hashing"), "kb_dialog_yes")
     assert engine.ingestions.pressed == [  # type: ignore[attr-defined]
         ("reembed", f"samples samples_hashing hashing False {SAMPLES_CONTEXT}"),
         ("reembed", f"samples samples_{other} builtin False {other}"),
+        ("reembed", f"samples samples_{other}_hashing hashing False {other}"),
     ]
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from components.common.amounts import count_text
-from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_option
+from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_name, model_option
 from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.labels import COLLECTION_ACTIONS, NAME_RULE
@@ -20,7 +20,7 @@ from engine.roles import CollectionInfo
 from pages.parts.common.actions import answer_buttons
 from pages.parts.common.rights import may
 from pages.parts.knowledge.state import SAMPLES, Addition, aim_at, attempt
-from pages.parts.knowledge.target import context_choice, embedding_models
+from pages.parts.knowledge.target import context_choice, context_text, embedding_models
 from pages.parts.knowledge.writer import writer_choice
 
 _LONGEST_NAME = 255
@@ -145,35 +145,29 @@ def _describe(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
     st.caption(words("Embeds every passage into a new collection. This one stays until you delete it."))
+    model = model_name(info.embedding_model, words)
+    st.caption(words("Now by {model}, context: {context}.", model=model, context=context_text(info, words)))
     usual = NEW_CONTEXT if info.context == "none" else info.context
     context = context_choice(words, key=f"kb_reembed_context_{info.name}", usual=usual)
     writer = ""
     if context == "written":
         writer = writer_choice(engine, words, key=f"kb_reembed_writer_{info.name}", info=info)
-    models = {item.model: item for item in embedding_models(engine) if item.available}
-    chosen = str(
-        st.selectbox(
-            words("Embedding model"),
-            sorted(models, key=lambda name: not _same(name, info)),
-            format_func=lambda name: model_option(models[name], words) if name in models else name,
-            key=f"kb_reembed_model_{info.name}",
-        )
-    )
-    st.caption(model_facts(models[chosen], words))
-    own = _same(chosen, info)
-    suffix = context if own else family(chosen)
+    chosen = _model_for(engine, info, words)
+    own, same = _same(chosen, info), (context, writer) == (info.context, info.context_model)
+    changed = (*(() if same else (context,)), *(() if own else (family(chosen),)))
+    suffix = "_".join(changed) or "2"
     key = f"kb_reembed_{info.name}_{suffix}"
     _name_box(words("New name"), key, f"{info.name}_{suffix}", words)
-    if info.name != SAMPLES:
-        # The samples keep their name: they come back under it at every start.
-        label = words("Give it the name {name} when done", name=info.name)
-        st.checkbox(
-            label,
-            key="kb_reembed_switch",
-        )
+    # The samples keep their name: they come back under it at every start.
+    may_switch = info.name != SAMPLES
+    if may_switch:
+        label = words("Give it the name {name} when done; this one is renamed with “_before”", name=info.name)
+        st.checkbox(label, key="kb_reembed_switch")
+    if not changed:
+        st.caption(words("Nothing would change. Choose another context or another embedding model."))
 
     def act() -> None:
-        switch = info.name != SAMPLES and bool(st.session_state.get("kb_reembed_switch"))
+        switch = may_switch and bool(st.session_state.get("kb_reembed_switch"))
         if attempt(
             lambda: engine.ingestions.start_reembed(
                 info.name, _typed(key), chosen, switch=switch, context=context, context_model=writer
@@ -181,8 +175,20 @@ def _reembed(engine: Engine, info: CollectionInfo, words: Words) -> None:
         ):
             aim_at("add")
 
-    unchanged = own and (context, writer) == (info.context, info.context_model)
-    _end(words("Start"), act, words, disabled=unchanged or (context == "written" and not writer))
+    _end(words("Start"), act, words, disabled=not changed or (context == "written" and not writer))
+
+
+def _model_for(engine: Engine, info: CollectionInfo, words: Words) -> str:
+    """The model that embeds a collection again, its own first, with what there is to know of it."""
+    models = {item.model: item for item in embedding_models(engine) if item.available}
+    chosen = st.selectbox(
+        words("Embedding model"),
+        sorted(models, key=lambda name: not _same(name, info)),
+        format_func=lambda name: model_option(models[name], words) if name in models else name,
+        key=f"kb_reembed_model_{info.name}",
+    )
+    st.caption(model_facts(models[str(chosen)], words))
+    return str(chosen)
 
 
 def _same(model: str, info: CollectionInfo) -> bool:

@@ -14,7 +14,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.phrases import duration_text
 from components.knowledge.draw import draw_knowledge, note_box
-from components.labels import CONTEXT, CONTEXT_NAMES, SOURCE_KIND_NAMES
+from components.labels import CONTEXT, SOURCE_KIND_NAMES
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import GrowthAdvice
@@ -34,7 +34,7 @@ from pages.parts.knowledge.state import (
     chosen_collection,
     go_to,
 )
-from pages.parts.knowledge.target import embedding_models
+from pages.parts.knowledge.target import context_text, embedding_models
 
 _MANY = 8
 """From so many collections on they can be filtered."""
@@ -187,7 +187,7 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
         (words("Vectors"), f"{words('{n} dimensions', n=info.dim)} · {info.metric}"),
         (words("Query prefix"), _quoted(info.query_prefix, words)),
         (words("Passage prefix"), _quoted(info.passage_prefix, words)),
-        (words(CONTEXT), "" if info.read_only else _context(info, words)),
+        (words(CONTEXT), "" if info.read_only else context_text(info, words)),
         (words(NC_("knowledge", "Kinds of sources")), kinds),
         (words("Store"), f"{info.address} · {info.remote_name}" if info.address else _MILVUS_NAMES[server]),
         *added,
@@ -241,11 +241,6 @@ def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
 def _passages(info: CollectionInfo) -> str:
     """Empty where a collection cannot be read and nothing of it was seen."""
     return count_text(info.passages) if info.passages or info.fault is None else ""
-
-
-def _context(info: CollectionInfo, words: Words) -> str:
-    """The form of context, with the model that writes its sentences."""
-    return " · ".join(filter(None, (words(CONTEXT_NAMES[info.context]), info.context_model)))
 
 
 def _quoted(prefix: str, words: Words) -> str:

@@ -63,7 +63,7 @@ def target_choice(engine: Engine, collections: Sequence[CollectionInfo], words: 
         info = by_name[str(chosen)]
         model = model_name(info.embedding_model, words)
         quiet(
-            f"{words('Embedding model')}: {model} · {words(CONTEXT)}: {words(CONTEXT_NAMES[info.context])}",
+            f"{words('Embedding model')}: {model} · {words(CONTEXT)}: {context_text(info, words)}",
             words,
             key="kb_model_existing",
         )
@@ -104,6 +104,11 @@ def _new_collection(engine: Engine, taken: set[str], words: Words) -> Target:
     writer = writer_choice(engine, words, key="kb_writer") if context == "written" else ""
     query, passage = _prefixes(words) if has_own_prefixes(model) else (None, None)
     return Target(name, True, model, query, passage, context, writer, str(description or "").strip())
+
+
+def context_text(info: CollectionInfo, words: Words) -> str:
+    """The form of context, with the model that writes its sentences."""
+    return " · ".join(filter(None, (words(CONTEXT_NAMES[info.context]), info.context_model)))
 
 
 def context_choice(words: Words, *, key: str, usual: PassageContext = NEW_CONTEXT) -> PassageContext:
