@@ -40,6 +40,7 @@ from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.replay import WhatIf, what_if
 from engine.replay.fork import branch_off
+from engine.replay.rejudged import rejudged
 from engine.running.condensing import condensed
 from engine.running.drafting import Drafting
 from engine.running.evaluations import Evaluations
@@ -371,7 +372,11 @@ class Engine(KnowledgeOperations):
         >>> engine.what_if(record, replace(record.config, max_rewrites=0)).outcome
         'abstained'
         """
-        return what_if(record, config)
+        own, wanted = record.config.models.grader, config.models.grader
+        if wanted.fit == own.fit or wanted.model != own.model:
+            return what_if(record, config)
+        fits = {fit.id: fit for fit in self.grader_fits.of(record.collection)} if wanted.fit else {}
+        return what_if(rejudged(record, wanted, fits), config, record)
 
     @needs("viewer")
     def flush(self) -> bool:

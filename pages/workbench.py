@@ -62,7 +62,7 @@ def page() -> None:
         if record is not None:
             found = what_if.panel(engine, record, chosen.config, words)
     if record is not None and not record.active and record.workflow == chosen.config.workflow:
-        what_if.slider_marks(chosen.below, chosen.config, record, words)
+        what_if.slider_marks(engine, chosen.below, chosen.config, record, words)
     with st.session_state["top_bar"]:
         # Of the run on the page, where there is one: the sidebar may be at another model already.
         used = chosen.config if record is None else record.config

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from engine.evaluation.answers import BASES, Basis, basis_of
 from engine.evaluation.cases import Case, firsts
 from engine.evaluation.evidence import Evidence, Gathered, Told
-from engine.evaluation.figures import ANSWERED, NOTES, OUTCOMES, Evaluation, Lost, Measured, RightBy, ratio
+from engine.evaluation.figures import (
+    ANSWERED,
+    NOTES,
+    OUTCOMES,
+    Evaluation,
+    Lost,
+    Measured,
+    RightBy,
+    ratio,
+    side_by_side,
+)
 from engine.evaluation.kept_passages import Kept, kept_under
 from engine.evaluation.limits import fetched_whole, limits_of, repeatable
 from engine.evaluation.measures import Measure
@@ -70,10 +80,7 @@ def replay_all(evidence: Evidence, configs: Sequence[RunConfig]) -> Outcomes:
     """Every question under every config. The configs may differ in anything; what needs calls is not known."""
     shape = (len(evidence), len(configs))
     replayed = Outcomes(**{item.name: np.zeros(shape, dtype=_DTYPES[item.name]) for item in fields(Outcomes)})
-    groups: dict[RunConfig, list[int]] = {}
-    for place, config in enumerate(configs):
-        groups.setdefault(_without_columns(config), []).append(place)
-    for places in groups.values():
+    for places in on_one_grid(configs):
         grid = SettingsGrid.of([configs[place] for place in places])
         columns: slice | list[int] = slice(None) if len(places) == len(configs) else places
         for row, item in enumerate(evidence.gathered):
@@ -83,8 +90,13 @@ def replay_all(evidence: Evidence, configs: Sequence[RunConfig]) -> Outcomes:
     return replayed
 
 
-def _without_columns(config: RunConfig) -> RunConfig:
-    return replace(config, **{name: getattr(_DEFAULTS, name) for name in COLUMNS})
+def on_one_grid(configs: Sequence[RunConfig]) -> list[list[int]]:
+    """Places of configs that differ in the columns of a grid alone, together."""
+    groups: dict[RunConfig, list[int]] = {}
+    for place, config in enumerate(configs):
+        rest = replace(config, **{name: getattr(_DEFAULTS, name) for name in COLUMNS})
+        groups.setdefault(rest, []).append(place)
+    return list(groups.values())
 
 
 def _fill(replayed: Outcomes, row: int, columns: slice | list[int], own: Paths) -> None:
@@ -133,6 +145,17 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
     """
     if not 1 <= cutoff <= MAX_CUTOFF:
         raise ValueError(f"cutoff must be from 1 to {MAX_CUTOFF}")
+    groups: dict[Evidence, list[int]] = {}
+    for place, config in enumerate(configs):
+        groups.setdefault(evidence.judged_by(config.models.grader), []).append(place)
+    if len(groups) < 2:
+        return _evaluated(next(iter(groups), evidence), configs, cutoff)
+    parts = [_evaluated(own, [configs[place] for place in places], cutoff) for own, places in groups.items()]
+    return side_by_side(parts).only(np.argsort([place for places in groups.values() for place in places]).tolist())
+
+
+def _evaluated(evidence: Evidence, configs: Sequence[RunConfig], cutoff: int) -> Evaluation:
+    """The figures of configs that all have the grader of this evidence, or one of which nothing is known."""
     replayed = replay_all(evidence, configs)
     reached = np.where(replayed.path_known, replayed.round, -1)
     measures = _Measures(evidence, configs, replayed, kept_under(evidence, configs, reached, cutoff))

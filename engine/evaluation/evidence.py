@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeGuard
 
@@ -17,6 +17,8 @@ from engine.evaluation.judgements import Judged, Key, claim_recall, faithfulness
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.evaluation.values import AnswerJudgement
+from engine.model.config import RoleModel
+from engine.model.grader_fit import GraderFit
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord
 from engine.replay.table import RunTable, run_table
 
@@ -113,6 +115,24 @@ class Evidence:
     """Answers gathered that say they cannot tell, that name no source, and that are not supported."""
     lost: tuple[Case, ...] = ()
     """The cases of ``failed``."""
+    _rejudged: dict[RoleModel, Evidence] = field(default_factory=dict)
+
+    def judged_by(self, grader: RoleModel) -> Evidence:
+        """The evidence as the same grader would have judged it with this calibration.
+
+        Runs of which that is not known stay as they were judged.
+        """
+        if grader not in self._rejudged:
+            tables = [item.table.judged_by(grader) if item.table.as_judged else item.table for item in self.gathered]
+            made = self
+            if any(table is not item.table for table, item in zip(tables, self.gathered, strict=True)):
+                gathered = tuple(
+                    replace(item, own=replace(item.own, table=table))
+                    for item, table in zip(self.gathered, tables, strict=True)
+                )
+                made = replace(self, gathered=gathered, places=_places(tables), _rejudged={})
+            self._rejudged[grader] = made
+        return self._rejudged[grader]
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -128,13 +148,17 @@ def gather(
     others: Sequence[Mapping[str, RunRecord]] = (),
     judged: Mapping[str, Judged] = MappingProxyType({}),
     verdicts: Mapping[Key, AnswerJudgement] = MappingProxyType({}),
+    *,
+    fits: Mapping[str, GraderFit] = MappingProxyType({}),
 ) -> Evidence:
     """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed.
 
     ``others`` are runs of the same questions under other settings: where a setting leads to what one of them was given,
     its answer stands. ``judged`` is what people said of answers (:func:`judgements.judged_answers`),
-    ``verdicts`` what one judge, a model, did (:func:`judgements.verdicts_of`).
+    ``verdicts`` what one judge, a model, did (:func:`judgements.verdicts_of`). ``fits`` are calibrations of the grader
+    to the collection, by id, that settings may name.
     """
+    heard = _Heard(judged, verdicts, fits)
     gathered: list[Gathered] = []
     lost: list[Case] = []
     notes: Counter[AnswerNote] = Counter()
@@ -143,8 +167,8 @@ def gather(
         if not _usable(record):
             lost.append(case)
         else:
-            more = (_told(case, found, judged, verdicts) for other in others if _usable(found := other.get(case.id)))
-            gathered.append(Gathered(case, _told(case, record, judged, verdicts), tuple(more)))
+            more = (_told(case, found, heard) for other in others if _usable(found := other.get(case.id)))
+            gathered.append(Gathered(case, _told(case, record, heard), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
     failed = tuple(case.id for case in lost)
     return Evidence(tuple(gathered), failed, _places([item.table for item in gathered]), notes, tuple(lost))
@@ -154,8 +178,16 @@ def _usable(record: RunRecord | None) -> TypeGuard[RunRecord]:
     return record is not None and record.outcome in _USABLE and bool(record.rounds)
 
 
-def _told(case: Case, record: RunRecord, judged: Mapping[str, Judged], verdicts: Mapping[Key, AnswerJudgement]) -> Told:
-    table = run_table(record, met_map(case, record), expectations=len(case.expected))
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    judged: Mapping[str, Judged]
+    verdicts: Mapping[Key, AnswerJudgement]
+    fits: Mapping[str, GraderFit]
+
+
+def _told(case: Case, record: RunRecord, heard: _Heard) -> Told:
+    table = run_table(record, met_map(case, record), len(case.expected), heard.fits)
+    judged, verdicts = heard.judged, heard.verdicts
     if not record.answer or record.outcome == "abstained":
         return Told(table)
     match = match_of(record.answer, case.gold_answers, case.language) if case.gold_answers else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -339,3 +339,23 @@ class Evaluation:
         """Pass rates of the last round of the questions whose path is known, ascending."""
         values = self.measures["pass_rate"].of(setting)
         return np.sort(values[~np.isnan(values)])
+
+
+def side_by_side(parts: Sequence[Evaluation]) -> Evaluation:
+    """Evaluations of the same questions as one, with the settings of the first before those of the next."""
+    joined = cast("Evaluation", _joined(parts))
+    return replace(joined, configs=tuple(config for part in parts for config in part.configs))
+
+
+def _joined(values: Sequence[Any]) -> Any:
+    """Join arrays along their last axis, the settings; what has none is the same in all."""
+    first = values[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(values, axis=-1)
+    if isinstance(first, Mapping):
+        return {name: _joined([value[name] for value in values]) for name in first}
+    if isinstance(first, Evaluation | Measured | RightBy | Lost):
+        return replace(
+            first, **{item.name: _joined([getattr(value, item.name) for value in values]) for item in fields(first)}
+        )
+    return first

@@ -1,4 +1,6 @@
-"""Calibration of graders that give scores, on the judgements of a collection: inductive Venn-Abers predictors.
+"""Calibration of graders by the numbers behind their verdicts, on the judgements of a collection.
+
+By inductive Venn-Abers predictors, one for each kind of verdict: scores, log-odds of a token, self-reported P.
 
 Source: Vovk and Petej, *Venn-Abers predictors*, UAI 2014. A new score is put among the judged ones once as relevant and
 once as not; isotonic regression gives it a chance each time, p1 and p0, and P = p1 / (1 - p0 + p1). With few judgements
@@ -14,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from engine.evaluation.grader_bench import Pair
-from engine.llm.scoring import sigmoid
-from engine.model.config import RERANK_SERVER
-from engine.model.grader_fit import FitKind, calibrated
+from engine.model.grader_fit import FitKind, calibrated, chance_of, raw_of
 from engine.model.values import RunRecord
 from engine.replay.masks import FloatArray
+from engine.replay.rejudged import takes_share, tells_scores
 
 MOST = 600
 """Judged scores that a table is made of; of more, every n-th in their order counts."""
@@ -26,7 +27,7 @@ MOST = 600
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A labelled pair with its raw score."""
+    """A labelled pair with the number behind its verdict (:func:`engine.model.grader_fit.raw_of`)."""
 
     pair: Pair
     raw: float
@@ -41,11 +42,16 @@ class Calibration:
 
     def shipped(self, items: Sequence[Scored]) -> list[float]:
         """As without a calibration."""
-        return [item.raw if item.share else sigmoid(item.raw) for item in items]
+        return [chance_of(item.raw, item.pair.kind, share=item.share) for item in items]
 
     def learn(self, items: Sequence[Scored]) -> dict[str, Any]:
-        """A Venn-Abers table."""
-        return dict(table_of([item.raw for item in items], [bool(item.pair.label) for item in items]))
+        """A Venn-Abers table; raises ``ValueError`` for verdicts of more than one kind."""
+        kinds = {item.pair.kind for item in items}
+        if len(kinds) > 1:
+            raise ValueError("a calibration is of one kind of verdict")
+        table = table_of([item.raw for item in items], [bool(item.pair.label) for item in items])
+        # Those of scores were without a name before there were others, and keep their ids.
+        return table if kinds <= {"score"} else {**table, "of": kinds.pop()}
 
     def chances(self, data: Mapping[str, Any], items: Sequence[Scored]) -> list[float]:
         """Look every score up."""
@@ -53,16 +59,15 @@ class Calibration:
 
 
 def scored_pairs(graded: Iterable[Pair], records: Mapping[str, RunRecord]) -> list[Scored]:
-    """The labelled pairs that have a raw score; ``records`` go by case id."""
+    """The labelled pairs that can be calibrated; ``records`` go by case id."""
     verdicts = {case: record.first_verdicts(by_hand=False) for case, record in records.items()}
     found: list[Scored] = []
     for pair in graded:
         verdict = verdicts.get(pair.case_id, {}).get(pair.passage_id)
-        if pair.label is None or verdict is None or verdict.raw is None:
-            continue
+        raw = raw_of(verdict) if verdict is not None else None
         record = records[pair.case_id]
-        served = record.config.models.grader.model.startswith(RERANK_SERVER)
-        found.append(Scored(pair, verdict.raw, served and record.manifest.get("rerank_scores") == "share"))
+        if pair.label is not None and raw is not None and tells_scores(record):
+            found.append(Scored(pair, raw, takes_share(record)))
     return found
 
 

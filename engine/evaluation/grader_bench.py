@@ -19,6 +19,7 @@ from engine.evaluation.matching import met_by
 from engine.evaluation.statistics import sign_test
 from engine.evaluation.values import Label
 from engine.model.values import PassageId, RunRecord
+from engine.model.values.names import VerdictKind
 from engine.replay.masks import BoolArray, FloatArray
 
 LabelSource = Literal["thumb", "dataset", "assumed", "file"]
@@ -49,6 +50,8 @@ class Pair:
     """The greatest cut at which it passes, as :attr:`Verdict.reach`; below 0 where it could not be read."""
     files: tuple[int, ...] = ()
     """The expectations of the case that its file meets."""
+    kind: VerdictKind = "builtin"
+    """What its P(relevant) is."""
 
     def passes(self, cut: float) -> bool:
         """Return whether it passes, as :meth:`Verdict.passes` decides: inclusive, and never where unreadable."""
@@ -98,6 +101,7 @@ def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageI
             label_source=source,
             reach=verdict.reach,
             files=files,
+            kind=verdict.kind,
         )
 
 

@@ -76,7 +76,7 @@ def repeatable(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
     Not where time ran out or its grader could not be reached: how far a round is judged then differs from run to run.
     """
     cut = [any(map(_cut_short(item.table.config), item.table.rounds)) for item in evidence.gathered]
-    own = [[item.table.config == config for config in configs] for item in evidence.gathered]
+    own = [[item.table.as_judged and item.table.config == config for config in configs] for item in evidence.gathered]
     return ~np.array(cut, np.bool_).reshape(-1, 1) | np.array(own, np.bool_).reshape(len(cut), len(configs))
 
 

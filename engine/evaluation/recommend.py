@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
-from engine.evaluation.aggregate import evaluate
+from engine.evaluation.aggregate import evaluate, on_one_grid
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import Evaluation, Figure, ratio
 from engine.evaluation.measures import Measure
@@ -290,11 +291,10 @@ def rejected_given(evidence: Evidence, configs: Sequence[RunConfig]) -> IntArray
     Where a context is not known, all that might be in it.
     """
     total: IntArray = np.zeros(len(configs), dtype=np.int64)
-    for item in evidence.gathered:
-        table = item.table
-        bars = {config.min_confidence for config in configs}
-        low = {bar for bar in bars if _passing(table, bar)}
-        asked = [i for i, config in enumerate(configs) if config.answer_unverified or config.min_confidence in low]
+    for item, places in product(evidence.gathered, on_one_grid(configs)):
+        table = item.table.judged_by(configs[places[0]].models.grader)
+        low = {bar for bar in {configs[i].min_confidence for i in places} if _passing(table, bar)}
+        asked = [i for i in places if configs[i].answer_unverified or configs[i].min_confidence in low]
         if not asked:
             continue
         found = paths(table, SettingsGrid.of([configs[i] for i in asked]))

@@ -15,7 +15,7 @@ from engine.errors import ModelError
 from engine.llm.prompts import shortened_above
 from engine.llm.role import at_once
 from engine.model.config import RoleName
-from engine.model.grader_fit import GraderFit, calibrated
+from engine.model.grader_fit import GraderFit, calibrated, sigmoid
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Trace
 
@@ -111,7 +111,8 @@ class ScoringGrader:
         return Verdict(
             relevant=relevant,
             confidence=chance if relevant else 1.0 - chance,
-            reason=f"Score {raw:.4g}, {'calibrated' if self._fit else 'not calibrated'}.",
+            # Without a word on calibration, so that a rewriter is told the same either way.
+            reason=f"Score {raw:.4g}.",
             grader=self._scorer.name,
             raw=raw,
             fit=self._fit.id if self._fit else "",
@@ -176,14 +177,6 @@ class _Asking:
             built_in=self.scorer.in_process,
             error=error,
         )
-
-
-def sigmoid(logit: float) -> float:
-    """Return the logistic function in [0, 1], without overflow."""
-    if logit >= 0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    grown = math.exp(logit)
-    return grown / (1.0 + grown)
 
 
 def shown(passage: Passage) -> str:

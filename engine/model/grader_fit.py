@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, cast
+
+from engine.model.values import Verdict
+from engine.model.values.names import VerdictKind
 
 FitKind = Literal["calibration", "coefficients", "examples"]
 """A table from raw scores to P(relevant); coefficients of the built-in grader; examples for a chat model."""
+_JUST_BELOW_HALF = math.nextafter(0.5, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,64 @@ class GraderFit:
         """The grader with this fit, as a config names it."""
         return f"{self.model}#{self.id}"
 
+    @property
+    def of(self) -> VerdictKind:
+        """The kind of verdict that a calibration is for; those from before are for scores."""
+        return cast("VerdictKind", self.data.get("of", "score"))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values: what it is and how good it was, without what verdicts depend on."""
         told = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("data", "figures")}
         return {"name": self.name, **told, "figures": {name: list(pair) for name, pair in self.figures.items()}}
+
+
+def raw_of(verdict: Verdict) -> float | None:
+    """The number that a calibration of a verdict's kind reads; None where there is none.
+
+    A score and the log-odds of a token as they came. Of a self-reported P that P itself, a *no* at even chances just
+    below one half, so that it can be told from a *yes* there.
+    """
+    if verdict.relevant is None or verdict.bare:
+        return None
+    if verdict.raw is not None or verdict.kind != "said" or verdict.fit:
+        return verdict.raw
+    return verdict.p_relevant if verdict.relevant else min(verdict.p_relevant, _JUST_BELOW_HALF)
+
+
+def chance_of(raw: float, kind: VerdictKind, *, share: bool = False) -> float:
+    """P(relevant) without a calibration; ``share``: scores are between 0 and 1, and P(relevant) themselves."""
+    return raw if share or kind == "said" else sigmoid(raw)
+
+
+def refitted(verdict: Verdict, fit: GraderFit | None, *, share: bool = False) -> Verdict | None:
+    """The verdict as the same grader would give it with this calibration, or without any.
+
+    A calibration of another kind of verdict leaves it uncalibrated. None where the verdict does not tell, as of one
+    with parts, whose numbers were not kept. ``share`` as in :func:`chance_of`.
+    """
+    if verdict.relevant is None:
+        return verdict
+    raw = raw_of(verdict)
+    if raw is None or verdict.parts:
+        return None
+    used = fit if fit is not None and fit.of == verdict.kind else None
+    chance = calibrated(used.data, raw) if used else chance_of(raw, verdict.kind, share=share)
+    relevant = chance >= 0.5
+    return replace(
+        verdict,
+        relevant=relevant,
+        confidence=chance if relevant else 1.0 - chance,
+        raw=None if verdict.kind == "said" and used is None else raw,
+        fit=used.id if used else "",
+    )
+
+
+def sigmoid(logit: float) -> float:
+    """Return the logistic function in [0, 1], without overflow."""
+    if logit >= 0:
+        return 1.0 / (1.0 + math.exp(-logit))
+    grown = math.exp(logit)
+    return grown / (1.0 + grown)
 
 
 def calibrated(table: Mapping[str, Any], raw: float) -> float:

@@ -13,12 +13,15 @@ from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
 __all__ = ["CallsNeeded", "Cost", "Gap", "State", "Step", "WhatIf", "replay_of", "what_if"]
 
 
-def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
+def what_if(record: RunRecord, config: RunConfig, ran: RunRecord | None = None) -> WhatIf:
     """Return what ``record``'s question would have done under ``config``; calls and changes nothing.
 
-    Works on a record of any outcome: what it has is used, and where it ends, the path ends.
+    Works on a record of any outcome: what it has is used, and where it ends, the path ends. ``ran`` is the run itself
+    where ``record`` has the verdicts of another calibration (:func:`engine.replay.rejudged.rejudged`).
     """
-    found: WhatIf = replay_of(record, config).what_if()
+    replay = replay_of(record, config)
+    replay.ran = ran or record
+    found: WhatIf = replay.what_if()
     return found
 
 

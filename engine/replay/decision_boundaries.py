@@ -66,7 +66,7 @@ class Sweep:
     """
 
     def __init__(self, table: RunTable, config: RunConfig) -> None:
-        self.table = table
+        self.table = table.judged_by(config.models.grader)
         self.config = config
         self.here = paths(table, SettingsGrid.of([config]))
         self._tried: dict[Column, tuple[list[float], Paths]] = {}

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.model.config import PARAMETERS, RunConfig
+from engine.model.grader_fit import GraderFit
 from engine.model.values import ANSWERED, AnswerNote, Outcome, Reason, RunRecord
 from engine.replay import what_if
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of, round_value
 from engine.replay.masks import BoolArray, IntArray, any_of, column
+from engine.replay.rejudged import rejudged
 from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
 from engine.replay.table import RunTable, run_table
-from engine.replay.values import State
+from engine.replay.values import State, WhatIf
 
+Asked = Callable[[RunConfig], WhatIf]
 _PASSED = REASONS.index("passed")
 
 
@@ -80,15 +83,23 @@ class DecisionMap:
         return None if column is None or row is None else row * len(self.columns) + column
 
 
-def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> DecisionMap:
+def decision_map(
+    record: RunRecord, config: RunConfig, x: Column, y: Column, fits: Mapping[str, GraderFit] | None = None
+) -> DecisionMap:
     """The map around ``config``, on every step of both sliders and the values of ``config`` and of the run itself.
 
-    Raises ``ValueError`` where ``x`` and ``y`` are the same or one of them is no number that decides.
+    ``fits`` as in :func:`engine.replay.table.run_table`. Raises ``ValueError`` where ``x`` and ``y`` are the same or
+    one of them is no number that decides.
     """
     usable = numbers_of(config.workflow)
     if x == y or x not in usable or y not in usable:
         raise ValueError(f"a decision map needs two different settings of {', '.join(usable)}")
-    table = run_table(record)
+    judged = rejudged(record, config.models.grader, fits or {})
+
+    def asked(config: RunConfig) -> WhatIf:
+        return what_if(judged, config, record)
+
+    table = run_table(record, fits=fits).judged_by(config.models.grader)
     across, up = _axis(config, record.config, x), _axis(config, record.config, y)
     grid = SettingsGrid.product(config, {y: up, x: across})
     tried = paths(table, grid)
@@ -105,17 +116,17 @@ def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> 
         y=y,
         columns=tuple((across[first], across[last]) for first, last in columns),
         rows=tuple((up[first], up[last]) for first, last in rows),
-        cells=tuple(_noted(cell, record, replace(config, **_tried(x, y, cell))) for cell in cells),
-        coupling=coupling_of(record, table, config),
+        cells=tuple(_noted(cell, record, asked, replace(config, **_tried(x, y, cell))) for cell in cells),
+        coupling=coupling_of(asked, table, config),
     )
 
 
-def _noted(cell: Cell, record: RunRecord, config: RunConfig) -> Cell:
+def _noted(cell: Cell, record: RunRecord, asked: Asked, config: RunConfig) -> Cell:
     """The cell with the note on the answer that stands there; of several drafts, the one that would."""
     if cell.state != "known" or cell.outcome not in ANSWERED:
         return cell
     one = len(record.drafts) < 2
-    return replace(cell, answer_note=record.answer_note if one else what_if(record, config).answer_note)
+    return replace(cell, answer_note=record.answer_note if one else asked(config).answer_note)
 
 
 def _tried(x: Column, y: Column, cell: Cell) -> dict[str, Any]:
@@ -123,12 +134,12 @@ def _tried(x: Column, y: Column, cell: Cell) -> dict[str, Any]:
     return {name: int(value) if PARAMETERS[name].whole else value for name, value in values.items()}
 
 
-def coupling_of(record: RunRecord, table: RunTable, config: RunConfig) -> Coupling | None:
+def coupling_of(asked: Asked, table: RunTable, config: RunConfig) -> Coupling | None:
     """The step of the similarity threshold, nearest to that of ``config``, above which the gate of one round passes
     that fails below it; None where there is none or the gate counts passages."""
     if config.gate != "pass_rate" or "grade_pass_threshold" not in numbers_of(config.workflow):
         return None
-    values = _axis(config, record.config, "similarity_threshold")
+    values = _axis(config, table.config, "similarity_threshold")
     tried = paths(table, SettingsGrid.product(config, {"similarity_threshold": values}))
     passes = tried.path_known & (tried.reason == _PASSED)
     failing = np.where(tried.path_known & (tried.reason != _PASSED), tried.round, tried.rewrites - 1)
@@ -142,7 +153,7 @@ def coupling_of(record: RunRecord, table: RunTable, config: RunConfig) -> Coupli
         return None
     place = min(steps, key=lambda step: (abs(step - here), step))
     index = int(tried.round[place])
-    below = what_if(record, replace(config, similarity_threshold=values[place - 1])).steps[index].decision
+    below = asked(replace(config, similarity_threshold=values[place - 1])).steps[index].decision
     if below is None:
         return None
     return Coupling(

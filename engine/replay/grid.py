@@ -75,6 +75,8 @@ def is_recorded(table: RunTable, offered: list[tuple[int, int]]) -> bool:
 
 def paths(table: RunTable, grid: SettingsGrid) -> Paths:
     """Find where each of the settings leads the run; equal to ``what_if`` in everything that both say."""
+    if table.as_judged:
+        table = table.judged_by(grid.base.models.grader)
     return _Sweep(table, grid).run() if at_once(table, grid.base) else one_by_one(table, grid)
 
 

@@ -27,7 +27,7 @@ def one_by_one(table: RunTable, grid: SettingsGrid) -> Paths:
     kinds = np.stack(_kinds(table, grid), axis=1)
     _, firsts, which = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
     for first in firsts:
-        _fill(out, int(first), what_if(table.record, grid.config(int(first))), table)
+        _fill(out, int(first), what_if(table.record, grid.config(int(first)), table.ran), table)
     source = firsts[which.reshape(-1)]
     return _copied(out, source)
 

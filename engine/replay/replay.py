@@ -73,6 +73,8 @@ class Replay:
 
     def __init__(self, record: RunRecord, config: RunConfig) -> None:
         self.record = record
+        self.ran = record
+        """The run itself, where the record has the verdicts of another calibration."""
         self.config = config
         self.module = workflow(config.workflow)
         self.evidence = Evidence(record, config)

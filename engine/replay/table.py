@@ -6,18 +6,20 @@ Sets of passages are the bit masks of :mod:`engine.replay.masks`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from engine.flow import workflow
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RunConfig
 from engine.model.decide import kept_passages
+from engine.model.grader_fit import GraderFit
 from engine.model.language import normalised_query
 from engine.model.values import ANSWERED, Content, PassageId, Reason, Round, RunId, RunRecord, Verdict
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import cost_model
 from engine.replay.masks import FloatArray, IntArray, Words, by_level, mask_of, places, words_for, words_of
+from engine.replay.rejudged import rejudged
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles.rewrite_input import failed_passages, rewrite_request
 
@@ -114,6 +116,28 @@ class RunTable:
     plain: bool
     """Whether the masks say everything; not of another loop than that of four nodes, of a branch, or of contradicting
     verdicts."""
+    ran: RunRecord
+    """The same as ``record``; the run itself where that has the verdicts of another calibration."""
+    fits: Mapping[str, GraderFit] = field(default_factory=dict)
+    """Calibrations of the grader by id."""
+    _rejudged: dict[RoleModel, RunTable] = field(default_factory=dict)
+
+    def judged_by(self, grader: RoleModel) -> RunTable:
+        """The run as the same grader would have judged it with this calibration; as it was judged if that is unknown.
+
+        Asked of the table of the run itself.
+        """
+        if grader not in self._rejudged:
+            other = rejudged(self.record, grader, self.fits)
+            met = dict(zip(self.passages, self.met, strict=True))
+            made = self if other is self.record else _table(other, met, self.expectations, self.record)
+            self._rejudged[grader] = made
+        return self._rejudged[grader]
+
+    @property
+    def as_judged(self) -> bool:
+        """True if the verdicts are those of the run."""
+        return self.ran is self.record
 
     @property
     def words(self) -> int:
@@ -130,10 +154,23 @@ class RunTable:
 
 
 def run_table(
-    record: RunRecord, met: Mapping[PassageId, tuple[int, ...]] | None = None, expectations: int = 0
+    record: RunRecord,
+    met: Mapping[PassageId, tuple[int, ...]] | None = None,
+    expectations: int = 0,
+    fits: Mapping[str, GraderFit] | None = None,
 ) -> RunTable:
-    """The evidence of ``record``; ``met`` names, by passage, the indices of the expectations that it meets."""
-    names = list(record.passages)
+    """The evidence of ``record``; ``met`` names, by passage, the indices of the expectations that it meets.
+
+    ``fits``: calibrations of the grader to the run's collection, by id, for settings that name another one.
+    """
+    return replace(_table(record, met, expectations, record), fits=fits or {}, _rejudged={})
+
+
+def _table(
+    record: RunRecord, met: Mapping[PassageId, tuple[int, ...]] | None, expectations: int, ran: RunRecord
+) -> RunTable:
+    """``ran``: the run as it was judged then, which decides what its rewriter saw."""
+    names, slim = list(record.passages), _slim(record)
     place = {name: index for index, name in enumerate(names)}
     verdicts = record.first_verdicts()
     met = met or {}
@@ -143,7 +180,7 @@ def run_table(
     p_relevant = np.array([readable[name].p_relevant if name in readable else np.nan for name in names], np.float64)
     reach = np.array([readable[name].reach if name in readable else np.nan for name in names], np.float64)
     levels, by_confidence = by_level(reach, np.flatnonzero(~np.isnan(reach)).tolist())
-    layout = _Layout(record, place, verdicts, _versions(record))
+    layout = _Layout(record, place, verdicts, _versions(record), ran)
     prices = cost_model(record, record.config)
     context, cut = layout.context()
     return RunTable(
@@ -169,8 +206,9 @@ def run_table(
         grading_s=_seconds(prices.grading.seconds),
         rewrite_s=_seconds(prices.rewrite.seconds),
         generation_s=_seconds(prices.generation.seconds),
-        record=_slim(record),
+        record=slim,
         plain=layout.plain(),
+        ran=slim if record is ran else ran,
     )
 
 
@@ -183,8 +221,10 @@ class _Layout:
         place: Mapping[PassageId, int],
         verdicts: Mapping[PassageId, Verdict],
         versions: Sequence[Mapping[PassageId, int]],
+        ran: RunRecord,
     ) -> None:
         self.record = record
+        self.ran = ran
         self.place = place
         self.verdicts = verdicts
         self.versions = versions
@@ -210,7 +250,7 @@ class _Layout:
             levels=levels,
             by_similarity=by_similarity,
             kept=self._mask(kept),
-            failed=self._mask(item.id for item in failed_passages(current, config)),
+            failed=self._mask(item.id for item in failed_passages(self.ran.rounds[index], self.ran.config)),
             left=self._mask(name for name in to_judge if name not in current.verdicts),
             judged=self._mask(name for name in current.verdicts if name in self.place),
             readable=self._mask(readable),
@@ -279,7 +319,7 @@ class _Layout:
 
     def _hash_again(self, index: int) -> bool:
         """Return whether the rewriter's input of this round can be made again: else no other one can be compared."""
-        record, after = self.record, self.clock.rewrite_before(index + 1)
+        record, after = self.ran, self.clock.rewrite_before(index + 1)
         if after is None:
             return True
         seen = rewrite_request(record.question, record.rounds[: index + 1], record.rewrites[:index], record.config)

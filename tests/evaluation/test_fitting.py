@@ -16,8 +16,7 @@ from engine.evaluation.fit_builtin import chances, refitted
 from engine.evaluation.fit_scores import MOST, Calibration, Scored, table_of
 from engine.evaluation.fitting import FOLDS, LEAST, LEAST_EACH, Subject, folds, judgements, trial
 from engine.evaluation.grader_bench import Pair
-from engine.llm.scoring import sigmoid
-from engine.model.grader_fit import GraderFit, calibrated
+from engine.model.grader_fit import GraderFit, calibrated, sigmoid
 from engine.model.values import PassageId
 
 SUBJECT = Subject("cross_encoder:x", "samples", 0.5)

@@ -14,8 +14,9 @@ from engine.engine import Engine
 from engine.errors import ModelError, ModelRefused, ModelTimeout
 from engine.llm.rerank_server import ways
 from engine.llm.scorers import scorer_of
-from engine.llm.scoring import ScoringGrader, ScoringReranker, sigmoid
+from engine.llm.scoring import ScoringGrader, ScoringReranker
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.grader_fit import sigmoid
 from engine.model.values import Passage, PassageId, Verdict
 from engine.settings import Settings
 from tests.contracts.scoring_models import tiny_grader, tiny_scores
@@ -214,7 +215,7 @@ def test_a_silent_server_is_given_up_after_the_limit_of_a_call() -> None:
 
 def test_a_verdict_says_that_it_is_not_calibrated() -> None:
     (verdict, _) = asyncio.run(tiny_grader().grade(QUESTION, PASSAGES))
-    assert "not calibrated" in verdict.reason
+    assert verdict.fit == "" and verdict.kind == "score"
     assert verdict.p_relevant == pytest.approx(sigmoid(verdict.raw or 0.0))
     assert replace(verdict, raw=None) != verdict
 

@@ -12,8 +12,9 @@ import pytest
 
 from engine.errors import ModelError
 from engine.llm.cross_encoder import Score, cross_encoder, local_scorer
-from engine.llm.scoring import Scorer, ScoringReranker, sigmoid
+from engine.llm.scoring import Scorer, ScoringReranker
 from engine.model.config import RoleModel
+from engine.model.grader_fit import sigmoid
 from engine.model.values import Passage, PassageId, Verdict
 from tests.support.errors import raises
 from tests.support.listening import Listening

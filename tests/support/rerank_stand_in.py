@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
-from engine.llm.scoring import sigmoid
+from engine.model.grader_fit import sigmoid
 from tests.support.http_stand_in import HttpStandIn, body_of, send
 
 Kind = Literal["llama.cpp", "infinity", "tei"]

@@ -209,9 +209,9 @@ class DualReplay(Replay):
         """Return whether an answer comes after the recorded rounds and no others, and so at its recorded time."""
         return course.as_recorded and len(course.rounds) == len(self.rounds_until(course))
 
-    def rounds_until(self, course: ReplayPath) -> list[Round]:
+    def rounds_until(self, course: ReplayPath, record: RunRecord | None = None) -> list[Round]:
         """Return the rounds searched before the answer of this pass was written."""
-        return [item for item in self.record.rounds if item.attempt <= course.state["correction_attempts"]]
+        return [item for item in (record or self.record).rounds if item.attempt <= course.state["correction_attempts"]]
 
     def _same_budget(self) -> bool:
         return self.config.budget_s == self.record.config.budget_s
@@ -404,7 +404,7 @@ class _RecordedAnswers:
         if course.unknown:
             raise Unrecorded("answer", replay.evidence.prices.grading * course.unknown + self._writing)
         given = context_of(course)
-        former = assemble(replay.rounds_until(course), replay.record.config, NO_LIMIT, len)
+        former = assemble(replay.rounds_until(course, replay.ran), replay.ran.config, NO_LIMIT, len)
         same = self._same("generator") and same_surroundings(replay.record, replay.config)
         if not (same and (former.passages, former.verified) == (given.passages, given.verified)):
             course.given = given

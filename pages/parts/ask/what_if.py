@@ -27,6 +27,7 @@ from engine.replay.grid import at_once
 from engine.replay.settings import Column
 from engine.replay.table import RunTable, run_table
 from pages.parts.common.actions import run_action
+from pages.parts.common.fits import fits_for
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
 
@@ -178,33 +179,37 @@ def replayed(record: RunRecord) -> RunRecord:
     return replace(record, fork=None) if settings_alone else record
 
 
-def table_of(record: RunRecord) -> RunTable:
+def table_of(engine: Engine, record: RunRecord, config: RunConfig) -> RunTable:
     """The evidence of a finished run as numbers, made once for all its sliders."""
-    return cached_in_session("table", (record.id, record.last_seq), lambda: run_table(replayed(record)))
+    fits = fits_for(engine, record.collection, record.config, config)
+    asked = (record.id, record.last_seq, tuple(fits))
+    return cached_in_session("table", asked, lambda: run_table(replayed(record), fits=fits))
 
 
-def sweep_of(record: RunRecord, config: RunConfig) -> Sweep | None:
+def sweep_of(engine: Engine, record: RunRecord, config: RunConfig) -> Sweep | None:
     """Return the ranges of single settings, computed once for all that a page says; None if not at once."""
-    table = table_of(record)
+    table = table_of(engine, record, config)
     if not at_once(table, config):
         return None
     return cached_in_session("sweep", (record.id, record.last_seq, config), lambda: Sweep(table, config))
 
 
-def stable_ranges(record: RunRecord, config: RunConfig) -> Mapping[Column, StableRange]:
+def stable_ranges(engine: Engine, record: RunRecord, config: RunConfig) -> Mapping[Column, StableRange]:
     """By setting the values under which the run ends equally, with the others as they are."""
-    sweep = sweep_of(record, config)
+    sweep = sweep_of(engine, record, config)
     # Replayed one setting at a time, it would make every slider wait.
     ranges = {} if sweep is None else sweep.stable_ranges(MARKED)
     return {name: StableRange(low, high) for name, (low, high) in ranges.items()}
 
 
-def slider_marks(below: Mapping[str, DeltaGenerator], chosen: RunConfig, record: RunRecord, words: Words) -> None:
+def slider_marks(
+    engine: Engine, below: Mapping[str, DeltaGenerator], chosen: RunConfig, record: RunRecord, words: Words
+) -> None:
     """Mark the run's value and the range of equal ends on each slider, and write the value below those moved.
 
     The marks are rules of a style sheet that hold numbers only: they cost neither an element nor a rerun.
     """
-    run, ranges = record.config, stable_ranges(record, tried(chosen, record.config))
+    run, ranges = record.config, stable_ranges(engine, record, tried(chosen, record.config))
     stable: dict[str, StableRange] = {str(name): item for name, item in ranges.items()}
     rules = []
     for name in (*MARKED, *option_names(run.workflow)):

@@ -39,11 +39,11 @@ def panel(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> Non
 def _beside(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
     """What stands beside the map: the smallest changes, stable ranges, and what becomes of the watch list."""
     nodes: list[Node] = []
-    sweep = sweep_of(record, found.config) if found.path_known else None
+    sweep = sweep_of(engine, record, found.config) if found.path_known else None
     if sweep is not None:
         answerable = known_right(engine, record)[1]
         nodes += smallest_change_nodes(sweep.smallest_changes(answerable=answerable), words, answerable=answerable)
-        ranges = stable_ranges(record, found.config)
+        ranges = stable_ranges(engine, record, found.config)
         nodes += stable_nodes({name: ranges[name] for name in ranges if name not in unread_by(found.config)}, words)
     nodes += effect_nodes(effect_on_pinned(engine, record.config, found.config, name="card"), words)
     if not is_demo(record.id):

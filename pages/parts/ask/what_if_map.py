@@ -27,6 +27,7 @@ from engine.replay.lines import numbers_of
 from engine.replay.settings import Column
 from pages.parts.ask import what_if_details
 from pages.parts.ask.what_if import replayed, table_of
+from pages.parts.common.fits import fits_for
 from pages.parts.common.judging_rest import judge_all
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session, is_cached
@@ -83,8 +84,9 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
     """Draw the map on the pair of settings with the most known cells, or on the one chosen."""
     record, own = replayed(record), record
     pairs = pairs_for(config, record.origin)
-    quick = at_once(table_of(own), config)
+    quick = at_once(table_of(engine, own, config), config)
     asked = (record.id, record.last_seq, config)
+    fits = fits_for(engine, record.collection, record.config, config)
     offer = st.empty()
     # A second of work, which no move of a slider should wait for.
     if not (quick or is_cached("maps", asked) or offer.button(words("Draw the map"), key="draw_map")):
@@ -94,7 +96,7 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
     maps: Mapping[str, DecisionMap] = cached_in_session(
         "maps",
         asked,
-        lambda: {name: reachable(decision_map(record, config, x, y), config) for name, (x, y) in offered.items()},
+        lambda: {name: reachable(decision_map(record, config, x, y, fits), config) for name, (x, y) in offered.items()},
     )
     best = max(maps, key=lambda name: known_share(maps[name]))
     shown = str(st.session_state.get(_AXES))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.model.config import RunConfig
+from engine.model.grader_fit import GraderFit
 
 
 def fits_of(engine: Engine, collection: str) -> list[str]:
@@ -12,3 +16,14 @@ def fits_of(engine: Engine, collection: str) -> list[str]:
         return [fit.name for fit in engine.grader_fits.of(collection)]
     except WorkbenchError:
         return []
+
+
+def fits_for(engine: Engine, collection: str, run: RunConfig, config: RunConfig) -> Mapping[str, GraderFit]:
+    """By id, what a replay needs to judge a run as ``config`` does; none where the grader is that of the run."""
+    own, wanted = run.models.grader, config.models.grader
+    if wanted.fit in ("", own.fit) or wanted.model != own.model:
+        return {}
+    try:
+        return {fit.id: fit for fit in engine.grader_fits.of(collection)}
+    except WorkbenchError:
+        return {}

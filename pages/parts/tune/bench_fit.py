@@ -24,7 +24,7 @@ from engine.model.grader_fit import FitKind, GraderFit
 from engine.model.values import Fault
 from pages.parts.common.rights import may
 from pages.parts.tune.bench_charts import fit_result, kept_text, too_few
-from pages.parts.tune.evidence import Gathering, fit_trial, records_of
+from pages.parts.tune.evidence import Gathering, collection_of, fit_trial, records_of
 
 _ASKED = "bench_fit_asked"
 _ABOUT: Mapping[FitKind, str] = {
@@ -135,13 +135,6 @@ def _kept(engine: Engine, gathering: Gathering, config: RunConfig, words: Words)
                     _choose(fit.name)
 
 
-def collection_of(engine: Engine, gathering: Gathering) -> str:
-    """The collection by its own name, as the runs say; an alias may lead to another one by now."""
-    assert gathering.batch is not None
-    records = records_of(engine, gathering.batch)
-    return str(records[0][1].manifest.get("collection", "")) if records else gathering.config.collection
-
-
 @dataclass(frozen=True, slots=True)
 class Population:
     """The judgements that a grader is fitted to, and where κ is measured."""
@@ -186,8 +179,7 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
     running = job is not None and job.future is not None and not job.future.done()
     label = f"{words('Try a fit')} · {words.count('1 call', '{n} calls', len(plan.held_out))}"
     if st.button(label, icon=":material/tune:", disabled=running or not may("editor"), key="bench_examples_try"):
-        collection = next((record.manifest.get("collection", "") for record in records.values()), "")
-        subject = Subject(gathering.config.models.grader.model, str(collection), population.cut)
+        subject = Subject(gathering.config.models.grader.model, collection_of(engine, gathering), population.cut)
         job = _Trying(plan)
         job.future = engine.grader_fits.start_examples(gathering.config, plan, subject, job.note)
         st.session_state[name] = job

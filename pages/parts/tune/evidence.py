@@ -24,6 +24,7 @@ from engine.evaluation.grader_bench import Pair, pairs
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.values import AnswerJudgement, Batch, BatchProgress
 from engine.model.config import RunConfig
+from engine.model.grader_fit import GraderFit
 from engine.model.values import IMPORTED, RunRecord
 from pages.parts.common.rights import seen_by
 
@@ -152,14 +153,16 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
     # While it is running, only every part of it: each run that ends would make all charts again.
     runs = "" if gathering.running else _runs_of(engine, batch.id)
     others = tuple((other.id, len(other.done)) for other in gathering.others[:_OTHERS])
-    state = (part, len(batch.failures), runs)
+    fits = _fits(seen_by(engine), collection_of(engine, gathering), _state(engine), engine)
+    state = (part, len(batch.failures), runs, tuple(fits))
     said = _said(seen_by(engine), batch.id, others, runs, _state(engine), engine)
     judges = judges_of(said)
     chosen = st.session_state.get(JUDGE)
     judge = chosen if chosen in judges else judges[0] if judges else ""
     # A judgement that is made again has another time.
     name = sha256(repr((judge, [(item.judge, item.judged_at) for item in said])).encode()).hexdigest()[:16]
-    return _evidence(seen_by(engine), batch.id, state, others, (name if said else "", judge, judges), said, engine)
+    judging = (name if said else "", judge, judges)
+    return _evidence(seen_by(engine), batch.id, state, others, judging, said, fits, engine)
 
 
 def drawn_so_far(shown: Shown, gathering: Gathering) -> Drawn | None:
@@ -179,10 +182,11 @@ def _runs_of(engine: Engine, batch_id: str) -> str:
 def _evidence(
     instance: str,
     batch_id: str,
-    state: tuple[int, int, str],
+    state: tuple[int, int, str, tuple[str, ...]],
     others: tuple[tuple[str, int], ...],
     judging: tuple[str, str, tuple[str, ...]],
     _said: tuple[AnswerJudgement, ...],
+    _fits: Mapping[str, GraderFit],
     _engine: Engine,
 ) -> Shown:
     results = _engine.batches.results(batch_id)
@@ -193,9 +197,15 @@ def _evidence(
     more = [{case.id: record for case, record in _engine.batches.results(other)} for other, _ in others]
     of, judge, judges = judging
     records = {case.id: record for case, record in results}
-    evidence = gather(cases, records, more, judged_answers(_said), verdicts_of(_said, judge))
+    evidence = gather(cases, records, more, judged_answers(_said), verdicts_of(_said, judge), fits=_fits)
     name = f"{instance}/{batch_id}/{state}/{others}/{of}"
     return Shown(name, evidence, {case.id: case for case in cases}, judge, judges)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _fits(instance: str, collection: str, state: tuple[int, ...], _engine: Engine) -> Mapping[str, GraderFit]:
+    """Return the fits to a collection by id: a calibration among them is tried without a call."""
+    return {fit.id: fit for fit in _engine.grader_fits.of(collection)}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -257,6 +267,12 @@ def _fit_trial(
     if grader.built_in:
         return trial(Refit(), weighed_pairs(graded, records), subject)
     return trial(Calibration(), scored_pairs(graded, records), subject)
+
+
+def collection_of(engine: Engine, gathering: Gathering) -> str:
+    """The collection by its own name, as the runs say; an alias may lead to another one by now."""
+    records = records_of(engine, gathering.batch) if gathering.batch is not None else []
+    return records[0][1].collection if records else gathering.config.collection
 
 
 def records_of(engine: Engine, batch: Batch) -> list[tuple[Case, RunRecord]]:

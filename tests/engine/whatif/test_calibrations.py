@@ -1,0 +1,178 @@
+"""What a record says of another calibration of its grader is what a real run with it does, without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.engine import Engine
+from engine.model.config import RoleModel, RunConfig, WorkflowName
+from engine.model.grader_fit import GraderFit, raw_of, refitted, sigmoid
+from engine.model.values import RunRecord, Verdict
+from engine.replay.decision_map import decision_map
+from engine.replay.grid import paths
+from engine.replay.rejudged import rejudged
+from engine.replay.settings import OUTCOMES, STATES, SettingsGrid
+from engine.replay.table import run_table
+from engine.retrieval.graph_options import GraphOptions
+from engine.samples import sample_questions
+from engine.settings import Settings
+from engine.workflows.dual_loop.options import DualLoopOptions
+from tests.engine.whatif.foretold import differences
+from tests.support.same_roles import SameRoles
+from tests.support.tiny_cross_encoder import write_cross_encoder
+
+CROSS = "cross_encoder:tiny/overlap"
+LENIENT = {"scores": [-4.0, -1.0, 5.0], "chances": [0.05, 0.3, 0.55, 0.6, 0.75, 0.85, 0.95]}
+STRICT = {"scores": [4.0, 12.0], "chances": [0.02, 0.1, 0.3, 0.45, 0.9]}
+CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"min_confidence": 0.2},
+    {"min_confidence": 0.8, "grade_pass_threshold": 0.4},
+    {"gate": "min_relevant", "min_relevant": 2, "max_rewrites": 1},
+    {"context": "last_round", "max_rewrites": 0},
+)
+OPTIONS: Mapping[WorkflowName, Mapping[str, Any]] = {
+    "self_corrective": {},
+    "quality_loop": {},
+    "dual_loop": {"options": DualLoopOptions(memory=False)},
+    "answer_evaluation": {},
+    "graph_hybrid": {"mode": "mix", "options": GraphOptions(rerank="always")},
+}
+QUESTIONS = ("What is a truth table?", "离散数学", "blood sugar", "proofs")
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder: Path = tmp_path_factory.mktemp("calibrations")
+    texts = [item.question for item in sample_questions()]
+    write_cross_encoder(folder / "rerankers" / "tiny" / "overlap", texts)
+    settings = Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")
+    with Engine(settings, SameRoles(settings, of=lambda config: (config.workflow, config.models))) as opened:
+        opened.wait_until_ready()
+        for table in (LENIENT, STRICT):
+            opened.grader_fits.keep(GraderFit("calibration", CROSS, "samples", table))
+        yield opened
+
+
+def by(grader: str, config: RunConfig) -> RunConfig:
+    return replace(config, models=replace(config.models, grader=RoleModel(grader)))
+
+
+def graders(engine: Engine) -> tuple[str, ...]:
+    return CROSS, *(fit.name for fit in engine.grader_fits.of("samples"))
+
+
+@pytest.mark.parametrize("workflow", OPTIONS)
+def test_a_run_with_another_calibration_is_the_what_if_with_it(engine: Engine, workflow: WorkflowName) -> None:
+    """Choosing one, dropping one and changing one, with other settings moved as well."""
+    known = moved = 0
+    base = RunConfig(workflow=workflow, budget_s=600, **OPTIONS[workflow])
+    for place, question in enumerate(QUESTIONS):
+        names = graders(engine)
+        own = names[place % len(names)]
+        recorded = engine.run(question, by(own, replace(base, grade_probe=place == 0)))
+        for grader in names:
+            for change in CHANGES:
+                asked = by(grader, replace(base, grade_probe=place == 0, **change))
+                predicted = engine.what_if(recorded, asked)
+                if predicted.path_known:
+                    real = engine.run(question, asked)
+                    assert differences(predicted, real) == [], (question, own, grader, change)
+                    known += grader != own
+                    moved += predicted.decisions != recorded.decisions
+    # Where answers are evaluated, a new one leaves the rest open; in the dual loop, any other decision does.
+    assert known >= 10 and (moved or workflow == "dual_loop"), "a calibration that changes nothing proves nothing"
+
+
+def test_a_grid_and_a_map_say_of_a_calibration_what_a_what_if_of_it_says(engine: Engine) -> None:
+    fits = {fit.id: fit for fit in engine.grader_fits.of("samples")}
+    for question in QUESTIONS:
+        recorded = engine.run(question, by(CROSS, RunConfig()))
+        table = run_table(recorded, fits=fits)
+        for grader in graders(engine):
+            configs = [by(grader, RunConfig(**change)) for change in CHANGES]
+            found = paths(table, SettingsGrid.of(configs))
+            for place, config in enumerate(configs):
+                told = engine.what_if(recorded, config)
+                assert STATES[found.state[place]] == told.state
+                outcome = None if found.outcome[place] < 0 else OUTCOMES[found.outcome[place]]
+                assert (outcome, found.rewrites[place]) == (told.outcome, told.rewrites), (question, config)
+        strict = by(graders(engine)[1], RunConfig())
+        drawn = decision_map(recorded, strict, "min_confidence", "grade_pass_threshold", fits)
+        for cell in drawn.cells:
+            at = replace(strict, min_confidence=cell.x_try, grade_pass_threshold=cell.y_try)
+            assert cell.outcome == engine.what_if(recorded, at).outcome
+
+
+def test_what_no_calibration_tells_stays_unknown(engine: Engine) -> None:
+    recorded = engine.run(QUESTIONS[0], by(CROSS, RunConfig()))
+    (fit, *_) = engine.grader_fits.of("samples")
+    fits = {fit.id: fit}
+    wanted = RoleModel(fit.name)
+    assert rejudged(recorded, wanted, fits) is not recorded
+    elsewhere = {fit.id: replace(fit, collection="other")}
+    examples = {fit.id: replace(fit, kind="examples")}
+    parted = first_verdict_as(recorded, parts=(0.5,))
+    unscored = first_verdict_as(recorded, raw=None)
+    for record, known in (
+        (recorded, {}),
+        (recorded, elsewhere),
+        (recorded, examples),
+        (parted, fits),
+        (unscored, fits),
+    ):
+        assert rejudged(record, wanted, known) is record
+    for other in (RoleModel(f"{CROSS}2#{fit.id}"), RoleModel(fit.name, seed=8), RoleModel("builtin")):
+        assert rejudged(recorded, other, fits) is recorded
+    with_examples = replace(
+        recorded,
+        config=by(f"{CROSS}#{'0' * 12}", recorded.config),
+        manifest={**recorded.manifest, "grader_fit": f"examples@{'0' * 12}"},
+    )
+    assert rejudged(with_examples, RoleModel(CROSS), fits) is with_examples, "what the prompt showed is in its scores"
+
+
+def first_verdict_as(record: RunRecord, **changes: Any) -> RunRecord:
+    first = record.rounds[0]
+    name = next(iter(first.verdicts))
+    verdicts = {**first.verdicts, name: replace(first.verdicts[name], **changes)}
+    return replace(record, rounds=(replace(first, verdicts=verdicts), *record.rounds[1:]))
+
+
+# -- each kind of verdict -------------------------------------------------------------------------------------------
+
+
+def fit_of(kind: str, scores: list[float]) -> GraderFit:
+    chances = [round((place + 1) / (2 * len(scores) + 2), 3) for place in range(2 * len(scores) + 1)]
+    table = {"scores": scores, "chances": chances} | ({} if kind == "score" else {"of": kind})
+    return GraderFit("calibration", "openai:m", "samples", table)
+
+
+def test_a_self_reported_p_is_calibrated_as_it_was_said_and_comes_back_unchanged() -> None:
+    fit = fit_of("said", [0.2, 0.5, 0.9])
+    for said in (Verdict(True, 0.9, "r", grader="openai:m"), Verdict(True, 0.5, "r", grader="openai:m")):
+        told = refitted(said, fit)
+        assert told is not None and told.kind == "said" and told.fit == fit.id and told.raw == said.p_relevant
+        assert refitted(told, None) == said
+    no, yes = Verdict(False, 0.5, "r", grader="openai:m"), Verdict(True, 0.5, "r", grader="openai:m")
+    below, above = refitted(no, fit), refitted(yes, fit)
+    assert below is not None and above is not None and below.p_relevant < above.p_relevant, "a no at 0.5 is a no"
+    back = refitted(below, None)
+    assert back is not None and (back.relevant, back.reach) == (no.relevant, no.reach)
+    assert back.confidence == pytest.approx(no.confidence, abs=1e-12)
+
+
+def test_a_calibration_is_for_one_kind_of_verdict() -> None:
+    token = Verdict(True, sigmoid(1.5), "", grader="openai:m", raw=1.5, kind="token")
+    told = refitted(token, fit_of("token", [-1.0, 1.0]))
+    assert told is not None and told.kind == "token" and told.p_relevant != token.p_relevant
+    assert refitted(told, None) == token and refitted(told, fit_of("said", [0.5])) == token
+    unread = Verdict(None, 0.0, "r", grader="openai:m")
+    assert refitted(unread, fit_of("said", [0.5])) == unread and raw_of(unread) is None
+    assert refitted(Verdict(True, 0.9, "r"), fit_of("score", [0.5])) is None, "the built-in grader has no such number"
+    assert raw_of(Verdict(True, 1.0, "", grader="other", bare=True)) is None
