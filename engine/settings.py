@@ -111,6 +111,13 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr = Field(
         SecretStr(""), description=N_("Key for `openai:MODEL`; empty: `OPENAI_API_KEY` for OpenAI itself, else none.")
     )
+    model_file: str = Field(
+        "",
+        description=N_(
+            "A GGUF file that llama.cpp runs here, for `local:FILE`; such files in the folder `models` of the data "
+            "folder need no setting. Empty: none."
+        ),
+    )
     rerank_url: WebAddress = Field(
         "",
         description=N_(
@@ -127,7 +134,8 @@ class Settings(BaseSettings):
         ),
     )
     embedding_model: str = Field(
-        "builtin", description=N_("Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`.")
+        "builtin",
+        description=N_("Embedding model for new collections: `builtin`, `hashing`, `ollama:MODEL` or `local:FILE`."),
     )
     role_models: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
@@ -289,8 +297,10 @@ class Settings(BaseSettings):
     @classmethod
     def _known_model(cls, value: str) -> str:
         provider, _, name = value.partition(":")
-        if value not in ("builtin", "hashing") and (provider != "ollama" or not name.strip()):
-            raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
+        if value not in ("builtin", "hashing") and (provider not in ("ollama", "local") or not name.strip()):
+            raise PydanticCustomError(
+                "embedding_model", "it must be `builtin`, `hashing`, `ollama:MODEL` or `local:FILE`"
+            )
         return value
 
     @field_validator("role_models")

@@ -341,8 +341,8 @@ class Chunks(_Body):
 
 def _embeds(model: str) -> str:
     provider, _, name = model.partition(":")
-    if model not in ("", "builtin", "hashing") and (provider != "ollama" or not name.strip()):
-        raise ValueError("must be `builtin`, `hashing` or `ollama:NAME`")
+    if model not in ("", "builtin", "hashing") and (provider not in ("ollama", "local") or not name.strip()):
+        raise ValueError("must be `builtin`, `hashing`, `ollama:NAME` or `local:FILE`")
     return model
 
 

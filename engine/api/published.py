@@ -14,7 +14,7 @@ FILE: Final[dict[str, Any]] = {
     "contentEncoding": "base64",
 }
 MODEL: Final[dict[str, Any]] = {"pattern": r"^(|builtin|[^:]*[^:\s][^:]*:.*\S.*)$"}
-EMBEDDING_MODEL: Final[dict[str, Any]] = {"pattern": r"^(|builtin|hashing|ollama:.*\S.*)$"}
+EMBEDDING_MODEL: Final[dict[str, Any]] = {"pattern": r"^(|builtin|hashing|(ollama|local):.*\S.*)$"}
 TAG: Final[dict[str, Any]] = {
     "maxLength": LONGEST_TAG,
     "pattern": r"^[^\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]*$",

@@ -59,7 +59,10 @@ def add_ingest(commands: Any) -> None:
         default = getattr(DEFAULT_CHUNKS, name)
         put.add_argument(flag, type=int, metavar=f"{low}..{high}", help=f"{meaning}; default: {default}")
     put.add_argument(
-        "--embedding-model", default="", metavar="NAME", help="builtin, hashing or ollama:MODEL, for a new collection"
+        "--embedding-model",
+        default="",
+        metavar="NAME",
+        help="builtin, hashing, ollama:MODEL or local:FILE, for a new collection",
     )
     for kind, what in (("query", "queries"), ("passage", "passages")):
         of_new = f"text put before {what}, for a new collection with a model of Ollama; default: that known for it"

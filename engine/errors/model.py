@@ -124,6 +124,49 @@ class ModelError(WorkbenchError):
         N_("Write `cross_encoder:NAME` or `cross_encoder:OWNER/NAME`, as the model hub names it."),
         code="WB344",
     )
+    local_file_missing = Message(
+        N_("The file of {model} is not in {folder}."),
+        N_("Put it there, name it in WORKBENCH_MODEL_FILE, or choose one that the page System shows."),
+        code="WB426",
+    )
+    local_file_unusable = Message(
+        N_("{model} cannot be used: {why}"),
+        N_("Download the file again, or choose another one: it must be a whole GGUF file that llama.cpp knows."),
+        code="WB427",
+    )
+    local_file_misplaced = Message(
+        N_("The model in the file of {model} is of another kind."),
+        N_("Choose one that the page System shows for this: models for chat, for embedding and for scores differ."),
+        code="WB427",
+    )
+    local_memory = Message(
+        N_("{model} needs about {needed} MB of memory, and {free} MB are free."),
+        N_("Close other programs, lower num_ctx for this role, or choose a smaller file."),
+        code="WB428",
+        status=503,
+    )
+    local_slow = Message(
+        N_("{model} was not loaded within {seconds} s."),
+        N_("Try again when the machine has less to do, or choose a smaller file."),
+        code="WB403",
+        status=504,
+    )
+    local_resting = Message(
+        N_("The process of {model} ended {times} times in a minute, so it is not started now: {why}"),
+        N_("Try again in a minute, or choose another file."),
+        code="WB429",
+        status=503,
+    )
+    local_busy = Message(
+        N_("{calls} calls wait for {model} already."),
+        N_("Wait until they are done, and then ask again."),
+        code="WB430",
+        status=503,
+    )
+    local_other_width = Message(
+        N_("{model} gave vectors of {given} numbers where {dim} were expected."),
+        N_("Put the file that was used before back, or ingest again."),
+    )
     rerank_server_unset = Message(
         N_("{model} is to be asked at an address, and none is set."),
         N_("Set WORKBENCH_RERANK_URL to a server that speaks /v1/rerank, or choose `builtin` in its place."),
@@ -197,6 +240,10 @@ class ModelInterrupted(ModelError):
     mid_reply = Message(
         N_("{model} stopped in the middle of its reply."),
         N_("Look at the model server's log, then try again; what had arrived is kept in the record."),
+    )
+    local_ended = Message(
+        N_("The process that runs {model} ended in the middle of its reply: {why}"),
+        N_("Ask again, which starts it again; where it ends each time, choose another file."),
     )
     with_reason = Message(
         N_("{model} stopped in the middle of its reply: {message}"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.database.databases import Databases
 from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, RunError, StoreError, UnknownCollection
 from engine.knowledge.connected import ConnectedCollections, connected_collections
-from engine.knowledge.embedders import OLLAMA, Embedders, check_prefix, known
+from engine.knowledge.embedders import SERVED, Embedders, check_prefix, known
 from engine.knowledge.graph.graph_home import graph_home
 from engine.knowledge.graph.keeping import without_passages
 from engine.knowledge.graph.place import KeptGraphs
@@ -209,7 +209,7 @@ class KnowledgeBase:
         ``StoreError.foreign_collection`` for one that another program made.
         """
         store, info = await self._changeable(collection)
-        if info.embedding_model.startswith(OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
+        if info.embedding_model.startswith(SERVED) or info.embedding_model == UNKNOWN_MODEL:
             check_prefix("query_prefix", prefix)
             return await store.set_query_prefix(collection, prefix)
         _refuse_other(collection, "query_prefix", info.query_prefix, prefix)

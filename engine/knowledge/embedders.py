@@ -8,14 +8,15 @@ from collections.abc import Callable, Sequence
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.errors import InvalidConfig, StoreError
 from engine.llm.embedder import make_embedder
-from engine.model.config import BUILTIN
+from engine.model.config import BUILTIN, LOCAL
 from engine.model.values import PassageContext
 from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, Vector, slug
 from engine.settings import Settings
 
-OLLAMA = "ollama:"
+SERVED = ("ollama:", LOCAL)
+"""Begin the names of models that are made here whenever they are named: they know their width when they are asked."""
 _LONGEST_PREFIX = 500
 _MOST = 64
 """Queries whose vectors are kept."""
@@ -41,7 +42,7 @@ class Embedders:
         model = info.embedding_model
         if model == UNKNOWN_MODEL:
             raise StoreError.model_not_recorded(name=info.name)
-        if model.startswith(OLLAMA):
+        if model.startswith(SERVED):
             key = (model, info.query_prefix, info.passage_prefix)
             return self._cached(
                 *key, lambda: make_embedder(model, self._settings, info.query_prefix, info.passage_prefix)
@@ -65,7 +66,7 @@ class Embedders:
         """
         if model == BUILTIN:
             return self.builtin()
-        if model.startswith(OLLAMA):
+        if model.startswith(SERVED):
             check_prefix("query_prefix", query_prefix)
             check_prefix("passage_prefix", passage_prefix)
             key = (model, query_prefix, passage_prefix)

@@ -21,12 +21,13 @@ from engine.errors import (
 )
 from engine.llm.adaptive_concurrency import LONGEST_S, Patience
 from engine.llm.connection import PerLoop, shown_address, turns_of
-from engine.llm.faults import translate
+from engine.llm.faults import LOCAL_FILE, translate
+from engine.llm.local import chatting
 from engine.llm.ollama_package import ollama_package
 from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.pieces import arguments_of, text_of, thinking_of
 from engine.llm.prompts import Schema
-from engine.llm.providers import OPENAI, address_of, openai_extras
+from engine.llm.providers import OPENAI_PROTOCOL, address_of, openai_extras
 from engine.llm.sizes import MESSAGE_TOKENS, characters_of, estimate_tokens, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.model.config import CallRole, RoleModel
@@ -47,7 +48,7 @@ _LANGCHAIN_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _NO_SCHEMA_STATUS = (400, 422)
 _WARMER = 0.5
 """Temperature of a second try where 0 is asked for, at which a model says the same again."""
-_SAY_WHEN_DONE = ("ollama", OPENAI)
+_SAY_WHEN_DONE = ("ollama", *OPENAI_PROTOCOL)
 """Providers whose last piece says that it is the last, or whose stream has a sign for its end."""
 
 
@@ -246,20 +247,27 @@ class ChatModel:
         return sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages)
 
     @asynccontextmanager
-    async def _turn(self, trace: Trace) -> AsyncIterator[None]:
-        """A place among the calls that all who share the database give the model's server."""
+    async def _turn(self, trace: Trace) -> AsyncIterator[Settings]:
+        """A place among the calls that all who share the database give the model's server, and how that is reached.
+
+        A model of a file is started here, which takes no time of the call.
+        """
         turns = turns_of(self._settings)
-        if turns is None:
-            yield
+        if turns is None and self.provider != LOCAL_FILE:
+            yield self._settings
             return
         left_s = max(0.0, trace.time_left_s())
         async with AsyncExitStack() as held:
+            settings = self._settings
             try:
                 async with asyncio.timeout(left_s):
-                    await held.enter_async_context(turns.turn(self._address or self.provider))
+                    if self.provider == LOCAL_FILE:
+                        settings = await held.enter_async_context(chatting(self.name, settings, self.model.num_ctx))
+                    elif turns is not None:
+                        await held.enter_async_context(turns.turn(self._address or self.provider))
             except TimeoutError:
                 raise ModelTimeout(model=self.name, seconds=f"{left_s:.0f}") from None
-            yield
+            yield settings
 
     @asynccontextmanager
     async def _call(
@@ -274,11 +282,12 @@ class ChatModel:
     ) -> AsyncIterator[_Call]:
         """A call in its turn, which the trace is given with all that came, however it ends."""
         self._check_size(messages)
-        async with self._turn(trace):
+        async with self._turn(trace) as settings:
             # One that was asked for stays (QL-04).
             temperature = self.model.temperature or (_WARMER if warmer else 0.0)
             reception = _Reception(stream, self.name, self._reply_tokens)
-            call = _Call(await self._client(temperature), reception, self._limit_s(trace))
+            client = await self._client(temperature, settings)
+            call = _Call(client, reception, self._limit_s(trace))
             start_ms = trace.now_ms()
             trace.calling()
             try:
@@ -353,8 +362,9 @@ class ChatModel:
         form: dict[str, Any] = {}
         if schema is not None and self.provider == "ollama":
             form = {"format": dict(schema)}
-        elif schema is not None and self.provider == OPENAI and self._make is None:
-            form = {"extra_body": openai_extras(self._settings, reply_tokens=self._reply_tokens, schema=schema)}
+        elif schema is not None and self.provider in OPENAI_PROTOCOL and self._make is None:
+            own = bool(self._settings.openai_url) or self.provider == LOCAL_FILE
+            form = {"extra_body": openai_extras(own, reply_tokens=self._reply_tokens, schema=schema)}
         elif schema is not None and (structured := _structured(client, schema)):
             return _whole(structured, sent)
         return cast("Pieces", client.astream(sent, **form))
@@ -363,16 +373,18 @@ class ChatModel:
         """The messages as LangChain takes them."""
         return [(_LANGCHAIN_ROLES[message.role], message.content) for message in messages]
 
-    async def _client(self, temperature: float) -> BaseChatModel:
-        made = self._clients.find(temperature)
+    async def _client(self, temperature: float, settings: Settings) -> BaseChatModel:
+        # A process that was started again has another address.
+        key = (temperature, settings.openai_url)
+        made = self._clients.find(key)
         # The first one imports LangChain, which takes a second or more: not on the event loop.
         return (
             made
             if made is not None
-            else self._clients.keep(await asyncio.to_thread(self._build, temperature), temperature)
+            else self._clients.keep(await asyncio.to_thread(self._build, temperature, settings), key)
         )
 
-    def _build(self, temperature: float) -> BaseChatModel:
+    def _build(self, temperature: float, settings: Settings) -> BaseChatModel:
         with self._making:
             if self._make is not None:
                 return self._make()
@@ -380,16 +392,14 @@ class ChatModel:
             from engine.llm import chat_clients
 
             # Each call has its own limit, which may be longer than the setting.
-            timeout_s = max(self._settings.call_timeout_s, LONGEST_S)
+            timeout_s = max(settings.call_timeout_s, LONGEST_S)
             model = replace(self.model, temperature=temperature)
             try:
                 if self.provider == "ollama":
                     return chat_clients.ollama_chat(
-                        model, self._settings, think=self._think, reply_tokens=self._reply_tokens, timeout_s=timeout_s
+                        model, settings, think=self._think, reply_tokens=self._reply_tokens, timeout_s=timeout_s
                     )
-                return chat_clients.provider_chat(
-                    model, self._settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s
-                )
+                return chat_clients.provider_chat(model, settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s)
             except Exception as foreign:
                 raise translate(foreign, self.name, address=self._address, seconds=timeout_s) from foreign
 
@@ -399,9 +409,9 @@ class ChatModel:
         return shown_address(self._settings) if self.provider == "ollama" else address_of(self.provider, self._settings)
 
     def _check_size(self, messages: Sequence[Message]) -> None:
-        # Only Ollama gets the length of its context; a longer prompt would lose its beginning without a word.
+        # Only these get the length of their context; a longer prompt would lose its beginning without a word.
         tokens = self.prompt_tokens(messages)
-        if self.provider == "ollama" and tokens + SHORTEST_REPLY > self.model.num_ctx:
+        if self.provider in ("ollama", LOCAL_FILE) and tokens + SHORTEST_REPLY > self.model.num_ctx:
             raise PromptTooLong(model=self.name, tokens=tokens, num_ctx=self.model.num_ctx)
 
 

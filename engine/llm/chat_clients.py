@@ -17,7 +17,7 @@ from engine.errors import ModelError
 from engine.llm.connection import client_options, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
 from engine.llm.pieces import THINKING_FIELDS, thinking_in
-from engine.llm.providers import OPENAI, openai_options
+from engine.llm.providers import OPENAI, OPENAI_PROTOCOL, openai_options
 from engine.llm.sizes import of_reply
 from engine.model.config import RoleModel
 
@@ -99,13 +99,13 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
 
     provider, _, name = model.model.partition(":")
     own: dict[str, Any] = {}
-    if provider == OPENAI:
+    if provider in OPENAI_PROTOCOL:
         own = openai_options(settings, reply_tokens=reply_tokens, timeout_s=timeout_s)
         # The schema is sent past LangChain; what it would advise here is not what we call.
         warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")
     own |= {"temperature": model.temperature, "max_tokens": reply_tokens, "timeout": timeout_s, "max_retries": 0}
     try:
-        if provider == OPENAI:
+        if provider in OPENAI_PROTOCOL:
             return _thinking_openai()(model=name, **own)
         made: BaseChatModel = init_chat_model(name, model_provider=provider, **own)
         return made

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
 from engine.llm.adaptive_concurrency import LearningLane
-from engine.llm.faults import translate
+from engine.llm.faults import LOCAL_FILE, translate
 from engine.llm.ollama_package import ollama_package
 from engine.llm.sizes import WHOLE, Most
 
@@ -54,7 +54,7 @@ def lane(settings: Settings, model: str) -> AbstractAsyncContextManager[Any]:
     provider = model.partition(":")[0]
     host = shown_address(settings) if provider == "ollama" else provider
     limit = settings.grader_concurrency
-    own = provider == "ollama" or (provider == "openai" and bool(settings.openai_url))
+    own = provider in ("ollama", LOCAL_FILE) or (provider == "openai" and bool(settings.openai_url))
     if own and "grader_concurrency" not in settings.model_fields_set:
         key = (host, model, limit)
         learning = _lanes.find(key) or _lanes.keep(LearningLane(limit), key)

@@ -1,22 +1,28 @@
-"""Embedding with a model that Ollama serves."""
+"""Embedding with a model that Ollama serves, or that llama.cpp runs here."""
 
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong
-from engine.llm.connection import asking_ollama, keep_alive
+from engine.errors.base import BoundMessage
+from engine.llm.connection import asking_ollama, http_options, keep_alive
+from engine.llm.faults import LOCAL_FILE, translate
+from engine.llm.local import serving
 from engine.llm.role import tries
-from engine.llm.sizes import estimate_tokens, of_vectors
+from engine.llm.sizes import Most, estimate_tokens, of_vectors
 from engine.roles import Embedder, Vector
 from engine.settings import Settings
 
 _BATCH = 16
 _NUM_CTX = 8192
-_TOO_LONG = "context length"
+_TOO_LONG = ("context length", "too large to process", "exceeds the available context size")
+"""What servers say of a text beyond their window: Ollama, and llama.cpp in two ways."""
 _SEARCH_EN = "Represent this sentence for searching relevant passages: "
 
 _PREFIXES: tuple[tuple[str, str, str], ...] = (
@@ -44,13 +50,16 @@ def known_prefixes(model: str) -> tuple[str, str]:
     return "", ""
 
 
-class OllamaEmbedder:
-    """Embeds through ``/api/embed`` (contract: :class:`engine.roles.Embedder`), sixteen texts a call.
+class ServedEmbedder(ABC):
+    """Embeds through a server (contract: :class:`engine.roles.Embedder`), sixteen texts a call.
 
     Nothing is cut: a text beyond the model's window is ``TextTooLong``. A call that the server fails at is repeated
     once. ``dim`` is 0 until known from the first call, unless it is given; vectors of another width are then a
     ``ModelError``.
     """
+
+    provider: ClassVar[str]
+    other_width: ClassVar[BoundMessage[ModelError]]
 
     def __init__(
         self,
@@ -60,11 +69,11 @@ class OllamaEmbedder:
         passage_prefix: str | None = None,
         dim: int = 0,
     ) -> None:
-        """``model`` without ``ollama:``; a prefix of None takes the one known for the model."""
+        """``model`` without its provider; a prefix of None takes the one known for the model."""
         query, passage = known_prefixes(model)
         self._model = model
         self._settings = settings
-        self.model_id = f"ollama:{model}"
+        self.model_id = f"{self.provider}:{model}"
         self.query_prefix = query if query_prefix is None else query_prefix
         self.passage_prefix = passage if passage_prefix is None else passage_prefix
         self.dim = dim
@@ -95,26 +104,17 @@ class OllamaEmbedder:
         raise AssertionError("each try returns or raises")
 
     async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        settings, limit_s = self._settings, self._settings.call_timeout_s
-        most = of_vectors(len(texts), self.dim)
         try:
-            async with (
-                asking_ollama(settings, self.model_id, timeout_s=limit_s, most=most) as client,
-                asyncio.timeout(limit_s),
-            ):
-                answer = await client.embed(
-                    self._model,
-                    texts,
-                    truncate=False,
-                    options={"num_ctx": _NUM_CTX},
-                    keep_alive=keep_alive(settings),
-                )
+            return await self._vectors(texts, of_vectors(len(texts), self.dim))
         except ModelRefused as refused:
-            if _TOO_LONG in refused.fact:
+            if any(said in refused.fact for said in _TOO_LONG):
                 tokens = max(map(estimate_tokens, texts))
                 raise TextTooLong(model=self.model_id, tokens=tokens) from refused.__cause__
             raise
-        return answer.embeddings
+
+    @abstractmethod
+    async def _vectors(self, texts: list[str], most: Most) -> Sequence[Sequence[float]]:
+        """One vector a text, as the server gives them in at most so many bytes; raises ``ModelError``."""
 
     def _checked(self, vectors: Sequence[Sequence[float]], wanted: int) -> Vector:
         """The vectors at length 1; ``ModelError`` where number, width or values are not what a model gives."""
@@ -127,20 +127,68 @@ class OllamaEmbedder:
             raise ModelGarbled(model=self.model_id)
         width = rows.shape[1]
         if self.dim and width != self.dim:
-            raise ModelError.other_width(model=self.model_id, dim=self.dim, given=width, name=self._model)
+            raise self.other_width(model=self.model_id, dim=self.dim, given=width, name=self._model)
         self.dim = width
         unit: Vector = (rows / lengths).astype(np.float32)
         return unit
 
 
+class OllamaEmbedder(ServedEmbedder):
+    """Embeds through Ollama's ``/api/embed``."""
+
+    provider = "ollama"
+    other_width = ModelError.other_width
+
+    async def _vectors(self, texts: list[str], most: Most) -> Sequence[Sequence[float]]:
+        settings, limit_s = self._settings, self._settings.call_timeout_s
+        async with (
+            asking_ollama(settings, self.model_id, timeout_s=limit_s, most=most) as client,
+            asyncio.timeout(limit_s),
+        ):
+            options = {"num_ctx": _NUM_CTX}
+            answer = await client.embed(
+                self._model, texts, truncate=False, options=options, keep_alive=keep_alive(settings)
+            )
+        return answer.embeddings
+
+
+class LocalEmbedder(ServedEmbedder):
+    """Embeds with a GGUF file, through ``/v1/embeddings`` of its process."""
+
+    provider = LOCAL_FILE
+    other_width = ModelError.local_other_width
+
+    async def _vectors(self, texts: list[str], most: Most) -> Sequence[Sequence[float]]:
+        import httpx
+
+        limit_s = self._settings.call_timeout_s
+        async with serving(self.model_id, self._settings, "embedding") as server:
+            headers = {"Authorization": f"Bearer {server.key}"}
+            options = http_options(server.address, timeout_s=limit_s, most=most)
+            try:
+                async with asyncio.timeout(limit_s), httpx.AsyncClient(headers=headers, **options) as client:
+                    answer = await client.post(f"{server.address}/embeddings", json={"input": texts})
+                    answer.raise_for_status()
+                    rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
+                    return [row["embedding"] for row in rows]
+            except Exception as foreign:
+                raise await asyncio.to_thread(
+                    translate, foreign, self.model_id, address=server.address, seconds=limit_s
+                ) from foreign
+
+
+_EMBEDDERS: tuple[type[ServedEmbedder], ...] = (OllamaEmbedder, LocalEmbedder)
+
+
 def make_embedder(
     model_id: str, settings: Settings, query_prefix: str | None = None, passage_prefix: str | None = None
 ) -> Embedder:
-    """Make an embedder on ``ollama:MODEL``; a prefix of None takes the one known for the model.
+    """Make an embedder on ``ollama:MODEL`` or ``local:FILE``; a prefix of None takes the one known for the model.
 
     Raises ``ModelError`` for any other id: built-in embedders are made where they live.
     """
     provider, _, name = model_id.partition(":")
-    if provider != "ollama" or not name:
-        raise ModelError.unknown_embedding(model=model_id)
-    return OllamaEmbedder(name, settings, query_prefix, passage_prefix)
+    for kind in _EMBEDDERS:
+        if provider == kind.provider and name:
+            return kind(name, settings, query_prefix, passage_prefix)
+    raise ModelError.unknown_embedding(model=model_id)

@@ -19,6 +19,8 @@ from engine.llm.sizes import TooLarge
 OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 RERANK = "rerank"
 """Stands before the name of a model of a rerank server."""
+LOCAL_FILE = "local"
+"""Stands before the name of a GGUF file, which a process of this program's own serves."""
 RERANK_KEY = "WORKBENCH_RERANK_API_KEY"
 Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "oversized", "refused"]
 _PROXY = re.compile(r"(?:Unknown scheme for proxy URL|Using SOCKS proxy)[^\n\[]*")
@@ -113,17 +115,8 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
     if kind == "refused" and provider == "ollama":
         return _refused_by_ollama(str(getattr(error, "error", error)), model, name, status)
     match kind:
-        case "unreachable" if provider == "ollama":
-            return ModelError.ollama_unreachable(address=address)
-        case "unreachable" if provider == RERANK:
-            return ModelError.rerank_unreachable(address=address)
         case "unreachable":
-            # Only the server of one's own has an address of the settings; providers know their own.
-            return (
-                ModelError.openai_unreachable(address=address)
-                if address
-                else ModelError.provider_unreachable(provider=provider)
-            )
+            return _unreachable(model, address)
         case "timeout":
             return ModelTimeout(model=model, seconds=f"{seconds:.0f}")
         case "interrupted":
@@ -139,6 +132,23 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         case _:
             message = _said_by_server(error) or f"{type(error).__name__}: {error}"
             return ModelRefused(model=model, status=status, message=_short(message))
+
+
+def _unreachable(model: str, address: str) -> ModelError:
+    provider = model.partition(":")[0]
+    if provider == LOCAL_FILE or model.lower().endswith(".gguf"):
+        # It was there when the call was begun.
+        return ModelInterrupted.mid_reply(model=model)
+    if provider == "ollama":
+        return ModelError.ollama_unreachable(address=address)
+    if provider == RERANK:
+        return ModelError.rerank_unreachable(address=address)
+    # Only the server of one's own has an address of the settings; providers know their own.
+    return (
+        ModelError.openai_unreachable(address=address)
+        if address
+        else ModelError.provider_unreachable(provider=provider)
+    )
 
 
 def worth_repeating(error: ModelError) -> bool:

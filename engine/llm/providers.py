@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engine.llm.connection import http_options, without_userinfo
-from engine.llm.faults import KNOWN, OWN_KEY, KnownProvider, translate
+from engine.llm.faults import KNOWN, LOCAL_FILE, OWN_KEY, KnownProvider, translate
 from engine.llm.sizes import EVENTS, of_reply
 from engine.model.system import OfferedModels, Provider
 from engine.model.values import Fault
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import httpx
 
 OPENAI = "openai"
+OPENAI_PROTOCOL = (OPENAI, LOCAL_FILE)
+"""Providers that are asked by OpenAI's protocol."""
 _NO_KEY = "not-needed"
 """Servers on one's own machine want no key, but the client refuses to be made without one."""
 _LIST_S = 3.0
@@ -69,17 +71,19 @@ def openai_options(settings: Settings, *, reply_tokens: int, timeout_s: float) -
         "http_async_client": httpx.AsyncClient(**options),
         "http_client": httpx.Client(**options),
         "stream_usage": True,
-        "extra_body": openai_extras(settings, reply_tokens=reply_tokens),
+        "extra_body": openai_extras(True, reply_tokens=reply_tokens),
     }
 
 
-def openai_extras(settings: Settings, *, reply_tokens: int, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def openai_extras(own: bool, *, reply_tokens: int, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Fields of the request body besides LangChain's: the limit under its older name, and the schema of the reply.
+
+    ``own``: the server is not OpenAI's own, and may know only the older name.
 
     The schema goes past LangChain's own structured output, which answers a reply that was cut off with an exception
     in place of the reply.
     """
-    extras: dict[str, Any] = {"max_tokens": reply_tokens} if settings.openai_url else {}
+    extras: dict[str, Any] = {"max_tokens": reply_tokens} if own else {}
     if schema is not None:
         bare = {name: value for name, value in schema.items() if name not in ("title", "description")}
         described = {"name": schema["title"], "description": schema.get("description", ""), "schema": bare}

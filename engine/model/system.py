@@ -76,6 +76,45 @@ class ModelDetails:
         return "embedding" in self.capabilities
 
 
+LOCAL_OVERHEAD = 200_000_000
+"""Bytes that a process of llama.cpp takes besides weights and context, about."""
+LocalKind = Literal["chat", "embedding", "scores", ""]
+"""What a model of a file can do; empty: nothing that is of use here."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A GGUF file that llama.cpp can run here."""
+
+    name: str
+    """Of the file."""
+    size: int
+    """In bytes, on disk."""
+    kind: LocalKind
+    architecture: str
+    parameters: str
+    licence: str
+    """As the file says it; empty where it does not."""
+    context_length: int
+    """In tokens, of the model itself."""
+    embedding_length: int
+    token_bytes: int
+    """Memory that one token of context takes."""
+    loaded: int | None = None
+    """Bytes of memory that its process has; None where there is none, 0 where the system does not say."""
+    fault: Fault | None = None
+    """Why it cannot be used."""
+
+    def needs(self, tokens: int) -> int:
+        """Bytes of memory, about, with a context of so many tokens in all."""
+        return self.size + tokens * self.token_bytes + LOCAL_OVERHEAD
+
+    @property
+    def role_name(self) -> str:
+        """How a config names it."""
+        return f"cross_encoder:{self.name}" if self.kind == "scores" else f"local:{self.name}"
+
+
 @dataclass(frozen=True, slots=True)
 class PullStatus:
     """Progress of a model download."""

@@ -198,10 +198,12 @@ class Library:
     async def embedding_models(self) -> tuple[ProposedModel, ...]:
         """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
         installed = (await self._resources.ollama(patience_s=_OLLAMA_S)).embedders
+        files = await self._resources.local_models()
         builtin = self._knowledge.embedders.called(BUILTIN, 0)
         return (
             self._proposed(BUILTIN, builtin.dim),
             *(self._proposed(f"ollama:{name}", dim) for name, dim in installed.items()),
+            *(self._proposed(item.role_name, item.embedding_length) for item in files if item.kind == "embedding"),
             self._proposed("hashing", HashingEmbedder().dim),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -21,6 +21,7 @@ from engine.flow.context import Roles
 from engine.flow.declaration import translates
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.weak_points import weak_point_of
+from engine.llm import local
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
@@ -29,9 +30,9 @@ from engine.llm.providers import OPENAI, offered_models
 from engine.llm.splitter import SPLIT_PROMPT_VERSION
 from engine.llm.sufficiency import SET_PROMPT_VERSION
 from engine.llm.translator import TRANSLATE_PROMPT_VERSION
-from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
+from engine.model.config import BUILTIN, RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
-from engine.model.system import OfferedModels
+from engine.model.system import LocalModel, OfferedModels
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
@@ -125,7 +126,7 @@ class Resources:
         roles, said = await own.make_roles(usual, given)
         roles = replace(roles, note=self._noting(given, retriever.manifest["collection"]))
         manifest = {**_versions(), **self._machine(config.models.grader), **retriever.manifest, **said}
-        if digests:
+        if any(name.startswith("ollama:") for name in digests):
             manifest["ollama"] = self._ollama.known.version if self._ollama.known else ""
         if fit is not None:
             manifest["grader_fit"] = f"{fit.kind}@{fit.id}"
@@ -193,7 +194,7 @@ class Resources:
         return await look(fresh=fresh, patience_s=patience_s) or OfferedModels(provider, ())
 
     async def chat_models(self, *, fresh: bool = False, patience_s: float | None = None) -> tuple[str, ...]:
-        """Chat models of the servers that are set up, as a config names them: those of Ollama first.
+        """Chat models of the servers that are set up, as a config names them: of Ollama first, then of files.
 
         Providers on the internet are asked only when a user requests their list; it is kept then.
         """
@@ -201,12 +202,19 @@ class Resources:
         if self.settings.openai_url:
             looks.append(self.offered(fresh=fresh, patience_s=patience_s))
         ollama = (await asyncio.gather(*looks))[0]
-        own = (f"ollama:{item.name}" for item in ollama.models if item.chats)
+        own = [f"ollama:{item.name}" for item in ollama.models if item.chats]
+        own += [item.role_name for item in await self.local_models() if item.kind == "chat"]
         listed = (look.known for look in self._offered.values())
         others = (name for found in listed if found for name in found.names if chats_by_name(name))
         return (*own, *others)
 
+    async def local_models(self) -> tuple[LocalModel, ...]:
+        """Models in files that can be used here; none without the packages that run them."""
+        found = await asyncio.to_thread(local.local_models, self.settings) if local.installed() else ()
+        return tuple(item for item in found if item.kind)
+
     async def close(self) -> None:
+        await asyncio.to_thread(local.stop_all, self.settings)
         await self.knowledge.close()
         self.verdicts.close()
 
@@ -226,14 +234,19 @@ class Resources:
             }
         return found
 
-    async def _digests(self, models: Iterable[str]) -> dict[str, str]:
-        """Digest of every Ollama model named, where Ollama answers; empty where none is of Ollama."""
-        names = [model for model in models if model.startswith("ollama:")]
-        if not names:
-            return {}
-        status = await self.ollama()
-        known = {f"ollama:{item.name}": item.digest for item in status.models}
-        return {name: known.get(name) or known.get(f"{name}:latest", "") for name in names}
+    async def _digests(self, models: Sequence[str]) -> dict[str, str]:
+        """Digest of every model named that Ollama or a file has, empty where it does not say; others are left out."""
+        served = [model for model in models if model.startswith("ollama:")]
+        found = {
+            model: await asyncio.to_thread(local.digest_of, model, self.settings)
+            for model in models
+            if model != BUILTIN and RoleModel(model).in_file
+        }
+        if served:
+            status = await self.ollama()
+            known = {f"ollama:{item.name}": item.digest for item in status.models}
+            found |= {name: known.get(name) or known.get(f"{name}:latest", "") for name in served}
+        return found
 
 
 def _with_digest(model: str, digests: Mapping[str, str]) -> str:

@@ -36,12 +36,8 @@ def drawn(record: RunRecord, language: UiLanguage = "en") -> list[tuple[str, lis
 
 
 def kids(row: Node) -> tuple[Node, Node, Node]:
-    sentence, name, steps = nodes_in(row)
+    sentence, name, steps = (item for item in row.kids if isinstance(item, Node))
     return sentence, name, steps
-
-
-def nodes_in(around: Node) -> list[Node]:
-    return [item for item in around.kids if isinstance(item, Node)]
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -118,30 +114,6 @@ def test_the_answer_says_how_many_sentences_it_was_given() -> None:
     cut = replace(record.context, refined={record.context.passages[0].id: strips})
     *_, (_, parts) = drawn(replace(record, context=cut))
     assert "✓ Generate 1 cited · 1/2 sentences" in parts
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_parts_of_a_question_stand_once_in_words_and_then_by_number(language: UiLanguage) -> None:
-    record, words, asked = demo_record("demo-rescue-en"), words_for(language), ("What is it?", "Who found it?")
-
-    rounds = [
-        replace(
-            item,
-            parts=asked,
-            verdicts={name: replace(verdict, parts=(1.0, 0.0)) for name, verdict in item.verdicts.items()},
-        )
-        for item in record.rounds
-    ]
-    rows = path_of(replace(record, rounds=tuple(rounds)), words)
-    *_, below = zip(*map(nodes_in, rows), strict=True)
-    parts = [[part.text for part in nodes_in(row)] for row in below]
-    covered, still_open = words("✓ part {n} covered", n=1), words("○ part {n} open", n=2)
-    assert parts == [
-        [words("{name}: {text}", name=words("○ part {n} open", n=n), text=part) for n, part in enumerate(asked, 1)],
-        [covered, still_open],
-    ]
-    heard = [nodes_in(row)[0].text for row in rows]
-    assert all(part in heard[0] and part not in heard[1] for part in asked) and covered in heard[1]
 
 
 def test_attempts_used_up_are_said_where_the_path_leaves_them() -> None:

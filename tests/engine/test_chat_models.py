@@ -19,6 +19,7 @@ from engine.settings import Settings
 from tests.pages.driving import opened, setting
 from tests.support.ollama_stand_in import OllamaStandIn
 from tests.support.openai_stand_in import OpenAIStandIn
+from tests.support.tiny_gguf import write_chat, write_embedder
 
 EN = words_for("en")
 ADDRESS = "http://127.0.0.1:1"
@@ -31,8 +32,14 @@ def test_the_models_of_every_server_are_offered_and_those_that_embed_are_not(tmp
         OpenAIStandIn(["qwen2.5-7b-instruct", "text-embedding-nomic"]) as server,
     ):
         settings = Settings(data_dir=tmp_path, ollama_url=ollama.url, openai_url=server.url)
+        write_chat(tmp_path / "models/chat.gguf")
+        write_embedder(tmp_path / "models/embed.gguf")
         with Engine.open(settings) as engine:
-            assert engine.chat_models(fresh=True) == ("ollama:qwen3:8b", "openai:qwen2.5-7b-instruct")
+            offered = ("ollama:qwen3:8b", "local:chat.gguf", "openai:qwen2.5-7b-instruct")
+            assert engine.chat_models(fresh=True) == offered
+            assert [item.model for item in engine.library.embedding_models() if item.model.startswith("local:")] == [
+                "local:embed.gguf"
+            ]
             assert engine.host.offered().names == ("openai:qwen2.5-7b-instruct", "openai:text-embedding-nomic")
 
 

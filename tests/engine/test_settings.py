@@ -87,13 +87,15 @@ def test_an_unknown_override_is_refused() -> None:
         Settings.load(datadir="x")
 
 
-@pytest.mark.parametrize("model", ["builtin", "hashing", "ollama:nomic-embed-text", "ollama:qwen3-embedding:0.6b"])
+@pytest.mark.parametrize(
+    "model", ["builtin", "hashing", "ollama:nomic-embed-text", "ollama:qwen3:0.6b", "local:e.gguf"]
+)
 def test_an_embedding_model_that_can_be_used_is_taken(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_EMBEDDING_MODEL", model)
     assert Settings.load().embedding_model == model
 
 
-@pytest.mark.parametrize("model", ["", "nomic-embed-text", "ollama:", "ollama: ", "openai:text-embedding-3-small"])
+@pytest.mark.parametrize("model", ["", "nomic-embed-text", "ollama:", "local: ", "openai:text-embedding-3-small"])
 def test_a_setting_that_names_no_embedding_model_is_refused_and_not_replaced(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

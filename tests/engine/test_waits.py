@@ -39,6 +39,7 @@ REASONS = {
     ("engine/knowledge/source_writing.py", "asyncio.wait"): "what must not be stopped half way: the store has limits",
     ("engine/llm/extractor.py", "result"): DONE,
     ("engine/llm/grader.py", "result"): DONE,
+    ("engine/llm/local.py", "acquire"): "so many wait at most, each for calls that have limits",
     ("engine/llm/reranker.py", "result"): DONE,
     ("engine/llm/scoring.py", "result"): DONE,
     ("engine/running/drafting.py", "result"): OF_WORK,

@@ -14,6 +14,8 @@ from engine.model.config.setting import Parameter, checked
 
 CROSS_ENCODER = "cross_encoder:"
 """Begins the name of a model of this process that reads question and passage together and gives a score."""
+LOCAL = "local:"
+"""Begins the name of a GGUF file that llama.cpp runs on this machine; one that gives scores is a cross encoder."""
 RERANK_SERVER = "rerank:"
 """Begins the name of such a model behind ``WORKBENCH_RERANK_URL``."""
 _FIT = re.compile(r"[0-9a-f]{12}")
@@ -60,14 +62,15 @@ PRESETS: Mapping[str, float] = MappingProxyType({"lenient": 0.4, "balanced": 0.6
 class RoleModel:
     """Model of a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain.
 
-    ``cross_encoder:NAME`` and ``rerank:MODEL`` give scores, see :attr:`scores`.
+    ``cross_encoder:NAME`` and ``rerank:MODEL`` give scores, see :attr:`scores`; ``local:FILE`` is a GGUF file, as is
+    ``cross_encoder:FILE.gguf``.
     """
 
     model: str = BUILTIN
     temperature: float = 0.0
     seed: int = 7
     num_ctx: int = 8192
-    """Tokens of context asked of Ollama; other providers ignore it."""
+    """Tokens of context asked of Ollama and for a model of a file; other providers ignore it."""
     fit: str = ""
     """Id of the fit to a collection that a grader judges with, also written ``MODEL#ID``; empty: as shipped."""
 
@@ -108,8 +111,15 @@ class RoleModel:
         return self.model.startswith((CROSS_ENCODER, RERANK_SERVER))
 
     @property
+    def in_file(self) -> bool:
+        """True if llama.cpp runs it from a GGUF file."""
+        return self.model.startswith(LOCAL) or (
+            self.model.startswith(CROSS_ENCODER) and self.model.lower().endswith(".gguf")
+        )
+
+    @property
     def in_process(self) -> bool:
-        """True if it runs in this process: what it does is no call of a model server."""
+        """True if it runs on this machine from files: what it does is no call of a model server."""
         return self.built_in or self.model.startswith(CROSS_ENCODER)
 
     @property
