@@ -12,6 +12,7 @@ from engine.library.values import FoundPassage
 from engine.llm.embedder import known_prefixes
 from engine.model.config import RunConfig
 from engine.model.language import language_of
+from engine.model.values import PassageContext
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, StoredPassage, Vector
 from plugins.connected.store import ForeignStore
@@ -41,7 +42,8 @@ async def self_search(store: ForeignStore, embedder: Embedder, other: Prefixed |
     model raise. An empty collection gives ``asked`` 0.
     """
     pairs, without_vector = await store.some(_MOST)
-    pairs, made = await _embedded(embedder, pairs)
+    form = (await store.describe(store.connection.name)).context
+    pairs, made = await _embedded(embedder, pairs, form)
     if not pairs:
         return SelfSearch(0, 0, 0.0, without_vector=without_vector)
     mean = _mean_cosine(made, pairs)
@@ -50,7 +52,8 @@ async def self_search(store: ForeignStore, embedder: Embedder, other: Prefixed |
         hits = await store.search(store.connection.name, await embedder.embed_query(_beginning(stored.text)), 1)
         # The same text may be stored twice.
         first += bool(hits) and (hits[0].passage.id == stored.id or hits[0].passage.text == stored.text)
-    better = await _better_prefixes(embedder, other, pairs[:_FOR_PREFIXES], made[:_FOR_PREFIXES]) if other else None
+    few = pairs[:_FOR_PREFIXES]
+    better = await _better_prefixes(embedder, other, few, made[:_FOR_PREFIXES], form) if other else None
     return SelfSearch(len(pairs), first, mean, better, without_vector)
 
 
@@ -67,7 +70,7 @@ async def probed(store: ForeignStore, embedder: Embedder, calibration: Calibrati
 
 
 async def _embedded(
-    embedder: Embedder, pairs: Sequence[tuple[StoredPassage, Vector]]
+    embedder: Embedder, pairs: Sequence[tuple[StoredPassage, Vector]], form: PassageContext
 ) -> tuple[list[tuple[StoredPassage, Vector]], Vector]:
     """Passages with the model's vectors of them, shape (n, dim).
 
@@ -80,7 +83,7 @@ async def _embedded(
         if len(kept) >= _LEAST and time.monotonic() > until:
             break
         try:
-            rows.append((await embedder.embed_passages([pair[0].text]))[0])
+            rows.append((await embedder.embed_passages([pair[0].searched(form)]))[0])
         except TextTooLong:
             continue
         kept.append(pair)
@@ -88,7 +91,11 @@ async def _embedded(
 
 
 async def _better_prefixes(
-    embedder: Embedder, other: Prefixed, pairs: Sequence[tuple[StoredPassage, Vector]], made: Vector
+    embedder: Embedder,
+    other: Prefixed,
+    pairs: Sequence[tuple[StoredPassage, Vector]],
+    made: Vector,
+    form: PassageContext,
 ) -> PrefixTrial | None:
     """The pair of prefixes with which the stored vectors come nearest, if clearly nearer than with those chosen."""
     best = _mean_cosine(made, pairs)
@@ -99,7 +106,7 @@ async def _better_prefixes(
     for query, passage in dict.fromkeys((known, ("", ""), (known[0], ""), (known[0], known[0]))):
         if passage == chosen[1]:
             continue
-        rows = await other(query, passage).embed_passages([stored.text for stored, _ in pairs])
+        rows = await other(query, passage).embed_passages([stored.searched(form) for stored, _ in pairs])
         mean = _mean_cosine(rows, pairs)
         if mean > best + _CLEARLY:
             best, better = mean, PrefixTrial(query, passage, mean)

@@ -111,8 +111,9 @@ class Connections(Part):
     async def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
         """Show what questions would find, with similarities as in a run (SC-09)."""
         checked, embedder = await self._checked(connection)
-        calibration = await self._knowledge.embedders.calibration(embedder)
         async with self._store_of(checked) as store:
+            form = (await store.describe(checked.name)).context
+            calibration = await self._knowledge.embedders.calibration(embedder, form)
             return tuple([await probed(store, embedder, calibration, item) for item in questions if item.strip()])
 
     @on_loop

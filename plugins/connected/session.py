@@ -15,7 +15,7 @@ from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, fingerprint
 from engine.knowledge.milvus_database import BATCH, MOST_ROWS
 from engine.knowledge.milvus_reader import CollectionReader, has_length, unit
 from engine.knowledge.milvus_schema import DYNAMIC_FIELD, Layout, stored_field
-from engine.model.values import SOURCE_KINDS
+from engine.model.values import CONTEXTS, SOURCE_KINDS, PassageContext
 from engine.roles import ANYWHERE, CollectionInfo, Hit, SourceInfo, StoredPassage, Vector, Within
 from plugins.connected.client import close_place, open_place
 from plugins.connected.errors import CHANGED, GONE
@@ -48,7 +48,12 @@ class ForeignSession:
                 raise GONE(gone=collection, address=place.address)
             described = self._db.describe(collection)
             self._collection = real_name(described, collection)
-            self._own = self._collection in recorded_there(self._db)
+            recorded = recorded_there(self._db).get(self._collection)
+            self._own = recorded is not None
+            form = (recorded or {}).get("context")
+            # One of a later version may be unknown here.
+            self._context: PassageContext = form if form in CONTEXTS else "none"
+            self._writer = str((recorded or {}).get("context_model") or "")
             layout = layout_of(connection, described, own=self._own)
             self.reader = CollectionReader(self._db, layout, embedding_model=connection.embedding_model)
             self._db.load(collection)
@@ -63,7 +68,7 @@ class ForeignSession:
         """Describe the collection; ``sources`` is 0, since counting them would mean reading every row."""
         passages = self.reader.count()
         info = connected_info(self._connection, self._place.address)
-        info = replace(info, passages=passages, fingerprint=f"rows-{passages}")
+        info = replace(info, passages=passages, fingerprint=f"rows-{passages}", context=self._context)
         return self._with_sources(info) if self._own else info
 
     def search(self, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
@@ -102,7 +107,8 @@ class ForeignSession:
         rows = self._recorded()
         present = {item.info.kind for item in rows if item.info.passages}
         kinds = tuple(kind for kind in SOURCE_KINDS if kind in present)
-        return replace(info, sources=len(rows), fingerprint=fingerprint(rows), kinds=kinds or ("vector",))
+        known = replace(info, kinds=kinds or ("vector",), context_model=self._writer)
+        return replace(known, sources=len(rows), fingerprint=fingerprint(rows))
 
 
 def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> Layout:

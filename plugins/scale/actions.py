@@ -11,6 +11,7 @@ from engine.errors import StoreError
 from engine.knowledge.manifest import Manifest
 from engine.messages import N_
 from engine.model.loop_thread import LoopThread, on_loop
+from engine.model.values import PassageContext
 from engine.people.authorization import authorized, internal, needs
 from engine.plugins import Part
 from engine.roles import UNKNOWN_MODEL, CollectionInfo
@@ -67,17 +68,20 @@ class Scale(Part):
         *,
         bulk: Path | None = None,
         bulk_as: str = "",
+        context: PassageContext | None = None,
     ) -> LoadReport:
         """Put in passages that another program embedded, with the model that made their vectors; see
         :func:`plugins.scale.loading.load_vectors`.
 
-        With ``bulk`` a Milvus server imports them from that folder, which it knows as ``bulk_as``.
+        With ``bulk`` a Milvus server imports them from that folder, which it knows as ``bulk_as``. ``context`` is the
+        form that the vectors were made in: ``none`` where it is not said, of a collection that is there its own.
         """
         folder = ImportFolder(bulk, bulk_as) if bulk is not None else None
         knowledge = self._engine.resources.knowledge
-        embedder = await knowledge.embedder_into(collection, embedding_model)
+        embedder = await knowledge.embedder_into(collection, embedding_model, context=context)
         await embedder.embed_passages(())
-        return await load_vectors(await knowledge.own_store(), embedder, collection, files, progress, folder=folder)
+        store = await knowledge.own_store()
+        return await load_vectors(store, embedder, collection, files, progress, folder=folder, context=context)
 
     @needs("admin", log=N_("Index of a collection measured or changed"), on=("collection", "kind"))
     def start_index(self, collection: str, kind: str = "") -> str:

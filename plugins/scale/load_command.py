@@ -28,6 +28,12 @@ def add_load(commands: Any) -> None:
         help="model that made the vectors: builtin, hashing or ollama:MODEL; default: that of the collection",
     )
     load.add_argument(
+        "--context",
+        choices=["none", "path"],
+        help="what the vectors were made from: the bare texts (none, the default for a new collection), or texts below "
+        "a line with title > section (path)",
+    )
+    load.add_argument(
         "--bulk",
         type=Path,
         metavar="FOLDER",
@@ -58,6 +64,7 @@ def _load(options: argparse.Namespace) -> int:
             show,
             bulk=options.bulk,
             bulk_as=options.bulk_as,
+            context=options.context,
         )
     skipped = f", {report.skipped} sources were there already" if report.skipped else ""
     print(f"{report.passages} passages of {report.sources} sources put into {options.collection}{skipped}")

@@ -46,11 +46,13 @@ async def load_vectors(
     progress: Callable[[LoadReport], None] | None = None,
     *,
     folder: ImportFolder | None = None,
+    context: PassageContext | None = None,
 ) -> LoadReport:
     """Put the sources of files into a collection, which is made where it is missing.
 
     A source that is there as it is in the files is skipped, so that what was cut off is resumed by calling again; one
-    of the same name with other content is replaced. With a ``folder`` a server imports blocks from there. Nothing is
+    of the same name with other content is replaced. ``context`` is the form that the vectors of a new collection were
+    made in, bare texts where it is not said. With a ``folder`` a server imports blocks from there. Nothing is
     embedded but a few texts, to see that the vectors are of this model: raises ``StoreError`` before anything is
     written, and otherwise as :func:`~plugins.scale.vector_files.sources_of` when it comes to a row of that kind.
     """
@@ -58,9 +60,9 @@ async def load_vectors(
     loading = _Loading(store, collection, folder, progress)
     for number, source in enumerate(sources_of(files, embedder.dim, now)):
         if not number:
-            context = await _context(store, collection)
-            await _check_alike(embedder, source, collection, context)
-            await make_collection(store, collection, embedder, "", context)
+            form = await _form(store, collection, context)
+            await _check_alike(embedder, source, collection, form)
+            await make_collection(store, collection, embedder, "", form)
             present = {info.source: info for info in await store.sources(collection)}
         there = present.get(source.name)
         whole = there is not None and there.content_hash == source.content_hash
@@ -70,12 +72,12 @@ async def load_vectors(
     return loading.report
 
 
-async def _context(store: MilvusStore, collection: str) -> PassageContext:
-    """Return the form of context of a collection; a new one gets none, for the vectors are those of bare texts."""
+async def _form(store: MilvusStore, collection: str, context: PassageContext | None) -> PassageContext:
+    """The form of context of a collection that is there; a new one gets that which the vectors are said to be in."""
     try:
         return (await store.describe(collection)).context
     except UnknownCollection:
-        return "none"
+        return context or "none"
 
 
 async def _check_alike(embedder: Embedder, source: EmbeddedSource, collection: str, context: PassageContext) -> None:

@@ -244,6 +244,7 @@ def test_a_connected_collection_is_read_only(far: CollectionInfo, library: FakeL
     shown = inline(app)
     assert EN("read only") in shown and EN("connected") in shown and far.remote_name in shown
     assert EN("Its passages name no source.") in visible(app)
+    assert EN("none recorded there; similarity is measured as without") in shown
     assert keys(app).isdisjoint({"kb_do_drop", "kb_do_rename", "kb_do_reembed", "kb_add_to"})
     assert "wiki" not in [str(option) for option in opened("knowledge", view="add").selectbox(key="kb_into").options]
 

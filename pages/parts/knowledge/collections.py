@@ -187,7 +187,7 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
         (words("Vectors"), f"{words('{n} dimensions', n=info.dim)} · {info.metric}"),
         (words("Query prefix"), _quoted(info.query_prefix, words)),
         (words("Passage prefix"), _quoted(info.passage_prefix, words)),
-        (words(CONTEXT), "" if info.read_only else context_text(info, words)),
+        (words(CONTEXT), _form(info, words)),
         (words(NC_("knowledge", "Kinds of sources")), kinds),
         (words("Store"), f"{info.address} · {info.remote_name}" if info.address else _MILVUS_NAMES[server]),
         *added,
@@ -241,6 +241,13 @@ def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
 def _passages(info: CollectionInfo) -> str:
     """Empty where a collection cannot be read and nothing of it was seen."""
     return count_text(info.passages) if info.passages or info.fault is None else ""
+
+
+def _form(info: CollectionInfo, words: Words) -> str:
+    """The form of context; another program's collection may have one that its store does not record."""
+    if info.read_only and info.context == "none":
+        return words("none recorded there; similarity is measured as without")
+    return context_text(info, words)
 
 
 def _quoted(prefix: str, words: Words) -> str:

@@ -21,7 +21,7 @@ from engine.knowledge.milvus_connection import connect, disconnect
 from engine.knowledge.milvus_store import MilvusStore
 from engine.library.values import FieldMap
 from engine.model.config import RunConfig
-from engine.model.values import PassageId
+from engine.model.values import PassageContext, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.settings import Settings
 from plugins.connected.client import translated_errors
@@ -133,16 +133,21 @@ def test_what_is_no_folder_of_a_store_is_neither_opened_nor_made(engine: Engine,
     assert not absent.exists()
 
 
-def test_a_collection_of_another_workbench_brings_its_model_and_prefixes(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("context", ["none", "path"])
+def test_a_collection_of_another_workbench_brings_its_model_prefixes_and_form_of_context(
+    engine: Engine, tmp_path: Path, context: PassageContext
+) -> None:
     """SC-02: what its catalogue recorded is read and not guessed."""
-    embedder, rows = HashingEmbedder(), vectors()
+    embedder = HashingEmbedder()
+    made = [
+        StoredPassage(PassageId(f"a#{n}"), "a", text, "How it is kept", "Tea", n) for n, text in enumerate(SENTENCES)
+    ]
 
     async def make() -> None:
         store = MilvusStore(str(tmp_path / "other.db"))
-        info = CollectionInfo("lab", embedder.model_id, embedder.dim, "", "", "2026-01-01T00:00:00+00:00")
-        await store.create(info)
-        made = [StoredPassage(PassageId(f"a#{n}"), "a", text, ordinal=n) for n, text in enumerate(SENTENCES)]
-        await store.insert("lab", made, rows)
+        built = "2026-01-01T00:00:00+00:00"
+        await store.create(CollectionInfo("lab", embedder.model_id, embedder.dim, "", "", built, context=context))
+        await store.insert("lab", made, await embedder.embed_passages([item.searched(context) for item in made]))
         await store.close()
 
     asyncio.run(make())
@@ -151,12 +156,14 @@ def test_a_collection_of_another_workbench_brings_its_model_and_prefixes(engine:
     assert [(item.model, item.why) for item in found.models] == [(embedder.model_id, "recorded")]
     assert found.proposed is not None
     place = Place(str(tmp_path / "other.db"))
-    info = Connections.of(engine).connect(
-        Connection("lab2", place, "lab", found.proposed, 0, "", found.models[0].model)
-    )
+    connection = Connection("lab2", place, "lab", found.proposed, 0, "", found.models[0].model)
+    tried = Connections.of(engine).try_out(connection)
+    assert (tried.likeness, tried.mean_cosine) == ("same", pytest.approx(1.0, abs=1e-3))
+    info = Connections.of(engine).connect(connection)
     assert (info.sources, info.passages, info.kinds) == (1, len(SENTENCES), ("vector",))
     assert [item.source for item in engine.sources("lab2")] == ["a"]
-    assert engine.run(QUESTION, RunConfig(collection="lab2")).outcome == "answered"
+    record = engine.run(QUESTION, RunConfig(collection="lab2"))
+    assert (record.outcome, record.manifest["context"]) == ("answered", context)
 
 
 def test_collections_of_others_in_the_own_store_are_found_under_an_empty_address(engine: Engine) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import SourceError, SourceUnsupported, StoreError
-from engine.model.values import PassageId
+from engine.model.values import PassageContext, PassageId
 from plugins.scale import loading
 from plugins.scale.bulk import BulkImport, ImportFolder
 from plugins.scale.errors import INDEX_FIXED, NO_ROW, VECTORS_UNLIKE
@@ -46,8 +46,11 @@ def jsonl(folder: Path, content: Sequence[Mapping[str, Any]], name: str = "rows.
     return path
 
 
-def put(case: Case, *files: Path, folder: ImportFolder | None = None) -> LoadReport:
-    report: LoadReport = case.run(load_vectors(case.store, EMBEDDER, case.name, files, folder=folder))
+def put(
+    case: Case, *files: Path, folder: ImportFolder | None = None, context: PassageContext | None = None
+) -> LoadReport:
+    loaded = load_vectors(case.store, EMBEDDER, case.name, files, folder=folder, context=context)
+    report: LoadReport = case.run(loaded)
     return report
 
 
@@ -75,6 +78,16 @@ def test_json_lines_and_parquet_hold_the_same(case: Case, tmp_path: Path) -> Non
     assert (report.sources, report.passages, report.skipped) == (6, 30, 0)
     whole(case, content)
     assert case.run(case.store.ids(case.name))[0] == PassageId("s0.md#1")
+
+
+def test_vectors_of_texts_below_their_headings_make_a_collection_of_that_form(case: Case, tmp_path: Path) -> None:
+    content = rows()
+    below = asyncio.run(EMBEDDER.embed_passages([f"T > {row['section']}\n{row['text']}" for row in content]))
+    content = [{**row, "vector": vector.tolist()} for row, vector in zip(content, below, strict=True)]
+    put(case, jsonl(tmp_path, content[:15]), context="path")
+    put(case, jsonl(tmp_path, content))
+    assert case.run(case.store.describe(case.name)).context == "path"
+    whole(case, content)
 
 
 def test_the_same_command_again_puts_in_only_what_is_missing_or_other(
