@@ -94,15 +94,15 @@ def test_the_answer_to_an_opposite_question_is_neither_repeated_from_memory_nor_
     engine: Engine,
 ) -> None:
     """DL-04, DL-06"""
-    fastest = engine.run("Which insulin acts fastest?", dual())
-    assert fastest.outcome == "answered"
-    longest = engine.run("Which insulin acts longest?", dual())
+    fastest = engine.run("Which mealtime insulins act fastest?", dual())
+    assert (fastest.outcome, "fastest" in fastest.answer) == ("answered", True)
+    longest = engine.run("Which mealtime insulins act longest?", dual())
     assert "direct_response" not in path(longest)
+    # No sample says it: what is found tells of the fastest, and every answer from it is doubted for that.
+    assert (longest.outcome, "fastest" in longest.answer) == ("answered_forced", True)
     said = [item.code for draft in longest.drafts if draft.evaluation for item in draft.evaluation.suggestions]
-    assert "other_pole" in said or "fastest" not in longest.answer
-    assert all(
-        "fastest" not in memory.answer for memory in engine.memories() if memory.passed and "long" in memory.question
-    )
+    assert set(said) == {"other_pole"} and len(said) == len(longest.drafts)
+    assert longest.remembered is not None and not longest.remembered.passed
 
 
 def test_a_broad_chinese_question_looks_into_summaries_first(engine: Engine) -> None:

@@ -158,7 +158,7 @@ def test_a_collection_of_another_workbench_brings_its_model_prefixes_and_form_of
     place = Place(str(tmp_path / "other.db"))
     connection = Connection("lab2", place, "lab", found.proposed, 0, "", found.models[0].model)
     tried = Connections.of(engine).try_out(connection)
-    assert (tried.likeness, tried.mean_cosine) == ("same", pytest.approx(1.0, abs=1e-3))
+    assert tried.likeness == "same" and tried.mean_cosine == pytest.approx(1.0, abs=1e-3)
     info = Connections.of(engine).connect(connection)
     assert (info.sources, info.passages, info.kinds) == (1, len(SENTENCES), ("vector",))
     assert [item.source for item in engine.sources("lab2")] == ["a"]
