@@ -30,6 +30,7 @@ from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI_PROTOCOL, address_of, openai_extras
 from engine.llm.sizes import MESSAGE_TOKENS, characters_of, estimate_tokens, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
+from engine.llm.yes_no import TOP, YesNo, yes_no_of
 from engine.model.config import CallRole, RoleModel
 from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace
@@ -45,7 +46,7 @@ Pieces = AsyncGenerator[Any, None]
 SHORTEST_REPLY = 64
 """Tokens that must be left for a reply before a prompt is sent."""
 _LANGCHAIN_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
-_NO_SCHEMA_STATUS = (400, 422)
+_REFUSED_FORM = (400, 422)
 _WARMER = 0.5
 """Temperature of a second try where 0 is asked for, at which a model says the same again."""
 _SAY_WHEN_DONE = ("ollama", *OPENAI_PROTOCOL)
@@ -82,6 +83,8 @@ class _Reception:
         self.begun = False
         self.done = False
         self.truncated = False
+        self.log_probabilities: list[Any] = []
+        """Those of the tokens, as they came; none unless they were asked for."""
 
     def add(self, chunk: Any) -> None:
         """Take one LangChain message or message chunk."""
@@ -101,6 +104,8 @@ class _Reception:
             self.prompt_tokens = usage.get("input_tokens")
             self.reply_tokens = usage.get("output_tokens")
         about = chunk.response_metadata
+        if given := about.get("logprobs"):
+            self.log_probabilities.append(given)
         self.done = self.done or bool(about.get("done") or about.get("finish_reason"))
         # `length` is Ollama's and OpenAI's word for a reply that reached its limit of tokens.
         self.truncated = self.truncated or "length" in (about.get("done_reason"), about.get("finish_reason"))
@@ -130,7 +135,7 @@ class _Call:
     client: BaseChatModel
     reception: _Reception
     limit_s: float
-    value: Reply | None = None
+    parsed: Mapping[str, Any] | None = None
     error: str = "interrupted"
     began: float = field(default_factory=time.perf_counter)
 
@@ -141,6 +146,10 @@ class _Call:
 
 _unopened: set[tuple[str, str]] = set()
 """Models, by server, whose last reply closed thinking that it had not opened: the next one is held until it does."""
+
+
+weighing: dict[tuple[str, str], bool] = {}
+"""Whether models, by server, gave the probabilities of yes and no when they were first asked for them."""
 
 
 @lru_cache(maxsize=256)
@@ -203,17 +212,19 @@ class ChatModel:
         while True:
             form = schema if self._takes_schema else None
             try:
-                async with self._call(messages, trace, attempt, passage_id=passage_id, warmer=warmer) as call:
+                async with self._call(
+                    messages, trace, attempt, passage_id=passage_id, temperature=self._warmed(warmer)
+                ) as call:
                     said = await self._receive(call, messages, form)
                     value = read_reply(said.text, shape)
                     if value is None and said.truncated:
                         value = read_cut_reply(said.text, shape)
-                    call.value = value
+                    call.parsed = parsed(value)
                     call.error = "" if value is not None else "unreadable"
                     return value, said
             except ModelRefused as refused:
                 status = int(refused.params.get("status", 0))
-                if form is None or self.provider == "ollama" or status not in _NO_SCHEMA_STATUS:
+                if form is None or self.provider == "ollama" or status not in _REFUSED_FORM:
                     raise
                 # This model takes no schema; the prompt asks for the same JSON.
                 self._takes_schema = False
@@ -236,11 +247,40 @@ class ChatModel:
         """
         known = (self._address, self.name)
         stream = ThinkingFilter(hear, take_back, unopened=known in _unopened)
-        async with self._call(messages, trace, attempt, warmer=warmer, stream=stream) as call:
+        async with self._call(messages, trace, attempt, temperature=self._warmed(warmer), stream=stream) as call:
             said = await self._receive(call, messages)
             call.error = fault_of(said.text) if fault_of is not None and said.text and not said.truncated else ""
         (_unopened.add if stream.unopened else _unopened.discard)(known)
         return said
+
+    @property
+    def weighs(self) -> bool | None:
+        """Whether its server gives the probabilities of yes and no; None until it was asked for them."""
+        return weighing.get((self._address, self.name)) if self.provider in _SAY_WHEN_DONE else False
+
+    async def weigh(
+        self, messages: Sequence[Message], trace: Trace, *, attempt: int = 1, passage_id: PassageId | None = None
+    ) -> tuple[YesNo | None, Said | None]:
+        """The probabilities of yes and no where a reply begins, at temperature 0, with the reply.
+
+        None where they cannot be read: the server gives or takes none, the model thinks first or says another word.
+        """
+        found: YesNo | None = None
+        said: Said | None = None
+        try:
+            async with self._call(messages, trace, attempt, passage_id=passage_id, temperature=0.0) as call:
+                said = await self._receive(call, messages, weighed=True)
+                found = None if said.thinking else yes_no_of(call.reception.log_probabilities)
+                call.parsed = found.to_dict() if found else None
+                call.error = "" if found else "unreadable"
+        except ModelRefused as refused:
+            if int(refused.params.get("status", 0)) not in _REFUSED_FORM:
+                raise
+        except ThoughtTooLong:
+            pass
+        if found or not self.weighs:
+            weighing[self._address, self.name] = found is not None
+        return found, said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
         """Estimated tokens of a prompt."""
@@ -277,14 +317,12 @@ class ChatModel:
         attempt: int,
         *,
         passage_id: PassageId | None = None,
-        warmer: bool,
+        temperature: float,
         stream: ThinkingFilter | None = None,
     ) -> AsyncIterator[_Call]:
         """A call in its turn, which the trace is given with all that came, however it ends."""
         self._check_size(messages)
         async with self._turn(trace) as settings:
-            # One that was asked for stays (QL-04).
-            temperature = self.model.temperature or (_WARMER if warmer else 0.0)
             reception = _Reception(stream, self.name, self._reply_tokens)
             client = await self._client(temperature, settings)
             call = _Call(client, reception, self._limit_s(trace))
@@ -308,7 +346,7 @@ class ChatModel:
                         model=self.name,
                         messages=tuple(messages),
                         reply=said.text,
-                        parsed=parsed(call.value),
+                        parsed=call.parsed,
                         passage_id=passage_id,
                         prompt_tokens=said.prompt_tokens,
                         reply_tokens=said.reply_tokens,
@@ -322,6 +360,10 @@ class ChatModel:
                     )
                 )
 
+    def _warmed(self, warmer: bool) -> float:
+        """The temperature of a call; one that was asked for stays (QL-04)."""
+        return self.model.temperature or (_WARMER if warmer else 0.0)
+
     def _limit_s(self, trace: Trace) -> float:
         """Return the time limit of a call; raises ``ModelTimeout`` if no time is left."""
         by_hand = "call_timeout_s" in self._settings.model_fields_set
@@ -331,14 +373,16 @@ class ChatModel:
             raise ModelTimeout(model=self.name, seconds="0")
         return limit_s
 
-    async def _receive(self, call: _Call, messages: Sequence[Message], schema: Schema | None = None) -> Said:
+    async def _receive(
+        self, call: _Call, messages: Sequence[Message], schema: Schema | None = None, *, weighed: bool = False
+    ) -> Said:
         """The whole reply; for a free text the limit is the longest silence, so that a slow model is heard out."""
         reception, limit_s = call.reception, call.limit_s
         limit = asyncio.timeout(limit_s)
         loop = asyncio.get_running_loop()
         end = watched_end()
         try:
-            async with limit, aclosing(self._stream(call.client, self._sent(messages), schema)) as pieces:
+            async with limit, aclosing(self._stream(call.client, self._sent(messages), schema, weighed)) as pieces:
                 async for piece in pieces:
                     reception.add(piece)
                     if reception.steady:
@@ -357,9 +401,11 @@ class ChatModel:
         reception.require_room()
         return reception.said()
 
-    def _stream(self, client: BaseChatModel, sent: list[tuple[str, Any]], schema: Schema | None) -> Pieces:
+    def _stream(
+        self, client: BaseChatModel, sent: list[tuple[str, Any]], schema: Schema | None, weighed: bool
+    ) -> Pieces:
         """The reply as it comes; one that is left early keeps its connection until it is closed."""
-        form: dict[str, Any] = {}
+        form: dict[str, Any] = {"logprobs": True, "top_logprobs": TOP} if weighed else {}
         if schema is not None and self.provider == "ollama":
             form = {"format": dict(schema)}
         elif schema is not None and self.provider in OPENAI_PROTOCOL and self._make is None:

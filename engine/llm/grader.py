@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.errors import (
     ModelError,
@@ -21,10 +21,19 @@ from engine.errors import (
 from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
-from engine.llm.prompts import GRADER_PROMPT_VERSION, grader_messages, shown, verdict_schema
+from engine.llm.prompts import (
+    GRADER_PROMPT_VERSION,
+    YES_NO_PROMPT_VERSION,
+    grader_messages,
+    shown,
+    verdict_schema,
+    yes_no_messages,
+)
 from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
+from engine.llm.scoring import sigmoid
+from engine.llm.yes_no import YesNo
 from engine.model.config import RoleModel
-from engine.model.grader_fit import GraderFit
+from engine.model.grader_fit import GraderFit, calibrated
 from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
@@ -52,6 +61,15 @@ class CachedReply:
     """The unreadable reply before it, where it took a second try."""
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
+    tokens: Mapping[str, float] | None = None
+    """Probabilities of the tokens that mean yes or no, where it was one word."""
+    least: float = 0.0
+    """The most that any other token can have."""
+
+    @property
+    def weighed(self) -> YesNo | None:
+        """The probabilities of yes and no, where it was one word."""
+        return YesNo(self.tokens, self.least) if self.tokens else None
 
 
 class ReplyCache(Protocol):
@@ -83,9 +101,18 @@ class _Asked:
     question: str
     parts: tuple[str, ...]
 
+    @property
+    def each(self) -> tuple[str, ...]:
+        """The question and its parts, to be asked one by one."""
+        return (self.question, *self.parts)
+
 
 class ChatGrader(ChatRole):
     """Grades with a chat model (contract: :class:`engine.roles.Grader`).
+
+    Where the server gives log-probabilities it asks for one word, and P(relevant) is that of the tokens that mean yes,
+    kind ``token``; a part of the question is a call more. Elsewhere, and where a model begins with another word, the
+    model says how sure it is, kind ``said``. One passage alone is judged first while it is not known which.
 
     A reply that cannot be read gets one more try and then becomes an ``unreadable`` verdict, as does a passage whose
     call failed; a yes or no alone gets one too, and is then ``bare``. Where every call failed, the first failure is
@@ -107,17 +134,21 @@ class ChatGrader(ChatRole):
         ignore_cache: bool = False,
         chat: ChatModel | None = None,
         fit: GraderFit | None = None,
+        as_said: bool = False,
     ) -> None:
         """``digest`` names the model's exact weights in cache keys; ``chat`` replaces the model called.
 
-        ``fit`` has examples for one collection.
+        ``fit`` has examples for one collection, or calibrates log-odds. ``as_said``: the model always says how sure it
+        is, for comparison.
         """
         super().__init__(model, settings, chat=chat)
         self._cache = cache
         self._digest = digest
         self._ignore_cache = ignore_cache
         self._fit = fit
-        self._examples = fit.data["examples"] if fit else ()
+        self._examples = fit.data["examples"] if fit and fit.kind == "examples" else ()
+        self._table = fit.data if fit and fit.kind == "calibration" else None
+        self._as_said = as_said
 
     async def grade(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
@@ -125,9 +156,11 @@ class ChatGrader(ChatRole):
         """One verdict for each passage, in their order; reported to the trace as they come."""
         asked = _Asked(question, tuple(parts))
         known = await self._known(asked, passages)
+        first = 0 if self._as_said or self._chat.weighs is not None else 1
+        judged = [await self._judge(asked, item, known, trace) for item in passages[:first]]
         async with at_once() as calls:
-            tasks = [calls.create_task(self._judge(asked, item, known, trace)) for item in passages]
-        judged = [task.result() for task in tasks]
+            tasks = [calls.create_task(self._judge(asked, item, known, trace)) for item in passages[first:]]
+        judged += [task.result() for task in tasks]
         faults = [item.fault for item in judged if item.fault is not None]
         if faults and len(faults) == len(judged):
             raise faults[0]
@@ -136,28 +169,79 @@ class ChatGrader(ChatRole):
     async def _known(self, asked: _Asked, passages: Sequence[Passage]) -> Mapping[str, CachedReply]:
         if self._cache is None or self._ignore_cache:
             return {}
-        return await self._cache.get([self._key(asked, passage) for passage in passages])
+        questions = () if self._by_words else asked.each
+        weighed = [self._yes_no_key(question, passage) for question in questions for passage in passages]
+        return await self._cache.get([*weighed, *(self._key(asked, passage) for passage in passages)])
+
+    @property
+    def _by_words(self) -> bool:
+        """Whether the model says how sure it is."""
+        return self._as_said or self._chat.weighs is False
 
     async def _judge(self, asked: _Asked, passage: Passage, known: Mapping[str, CachedReply], trace: Trace) -> _Judged:
-        verdict, fault = self._recalled(asked, passage, known, trace), None
-        if verdict is None:
-            reasons = [_UNREADABLE]
-            async with lane(self._settings, self._chat.name):
-                try:
+        verdict, fault, reasons = None, None, [_UNREADABLE]
+        try:
+            verdict = await self._weighed_verdict(asked, passage, known, trace)
+            verdict = verdict or self._recalled(asked, passage, known, trace)
+            if verdict is None:
+                async with lane(self._settings, self._chat.name):
                     inquiry = self._inquiry(asked, reasons)
                     taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
-                except _PASSING_FAULTS as failure:
-                    if trace.time_left_s() <= 0:
-                        raise TimeoutError from failure
-                    reasons, fault = [failure.fact], failure
-                except UnreadableReply:
-                    pass
-                else:
-                    self._keep(asked, passage, taken)
-                    verdict = taken.value
-            verdict = verdict or Verdict(relevant=None, confidence=0.0, reason=reasons[-1], grader=self._chat.name)
+                self._keep(asked, passage, taken)
+                verdict = taken.value
+        except _PASSING_FAULTS as failure:
+            if trace.time_left_s() <= 0:
+                raise TimeoutError from failure
+            reasons, fault = [failure.fact], failure
+        except UnreadableReply:
+            pass
+        verdict = verdict or Verdict(relevant=None, confidence=0.0, reason=reasons[-1], grader=self._chat.name)
         trace.verdict(passage.id, verdict)
         return _Judged(verdict, fault)
+
+    async def _weighed_verdict(
+        self, asked: _Asked, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
+    ) -> Verdict | None:
+        """The verdict by P(yes) for the question and each of its parts; None where one of them has none."""
+        chances: list[float] = []
+        raw = 0.0
+        for question in asked.each:
+            found = None if self._by_words else await self._yes_no(question, passage, known, trace)
+            if found is None:
+                return None
+            raw = raw if chances else found.log_odds
+            chances.append(self._chance(found.log_odds))
+        relevant = chances[0] >= 0.5
+        return Verdict(
+            relevant,
+            chances[0] if relevant else 1.0 - chances[0],
+            "",
+            grader=self._chat.name,
+            raw=raw,
+            fit=self._fit.id if self._fit else "",
+            parts=tuple(chances[1:]),
+            kind="token",
+        )
+
+    def _chance(self, log_odds: float) -> float:
+        return calibrated(self._table, log_odds) if self._table else sigmoid(log_odds)
+
+    async def _yes_no(
+        self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
+    ) -> YesNo | None:
+        """The probabilities of yes and no for one question, from the cache where they are there."""
+        messages = yes_no_messages(question, shown(passage), self._examples)
+        key = self._yes_no_key(question, passage)
+        cached = known.get(key)
+        if cached and (found := cached.weighed):
+            self._report(cached, messages, found.to_dict(), passage, trace)
+            return found
+        async with lane(self._settings, self._chat.name):
+            found, said = await self.weighed(messages, trace, passage_id=passage.id)
+        if found and said and self._cache is not None:
+            used = (said.prompt_tokens, said.reply_tokens)
+            self._cache.put(key, CachedReply(said.text, "", None, *used, found.tokens, found.least))
+        return found
 
     def _inquiry(self, asked: _Asked, reasons: list[str]) -> Inquiry[Passage, VerdictReply, Verdict]:
         """``reasons``: the last one is why the newest reply could not be used."""
@@ -190,15 +274,27 @@ class ChatGrader(ChatRole):
         verdict = self._verdict(asked, reply, alone=reply.confidence is None) if reply else None
         if cached is None or reply is None or verdict is None:
             return None
+        self._report(cached, self._messages(asked, passage, cached.former), parsed(reply), passage, trace)
+        return verdict
+
+    def _report(
+        self,
+        cached: CachedReply,
+        messages: tuple[Message, ...],
+        parsed_reply: Mapping[str, Any] | None,
+        passage: Passage,
+        trace: Trace,
+    ) -> None:
+        """Report a reply that was paid for before."""
         trace.call(
             ModelCall(
                 role="grader",
                 node="",
                 round=0,
                 model=self._chat.name,
-                messages=self._messages(asked, passage, cached.former),
+                messages=messages,
                 reply=cached.reply,
-                parsed=parsed(reply),
+                parsed=parsed_reply,
                 passage_id=passage.id,
                 prompt_tokens=cached.prompt_tokens,
                 reply_tokens=cached.reply_tokens,
@@ -208,7 +304,6 @@ class ChatGrader(ChatRole):
                 thinking=cached.thinking,
             )
         )
-        return verdict
 
     def _keep(self, asked: _Asked, passage: Passage, taken: Taken[Verdict]) -> None:
         if self._cache is not None:
@@ -220,13 +315,21 @@ class ChatGrader(ChatRole):
 
     def _key(self, asked: _Asked, passage: Passage) -> str:
         question = "\n".join((asked.question, *asked.parts))
-        return verdict_key(question, shown(passage), self._chat.model, self._digest, prompt_version(self._fit))
+        return self._key_of(question, passage, GRADER_PROMPT_VERSION)
+
+    def _yes_no_key(self, question: str, passage: Passage) -> str:
+        return self._key_of(question, passage, YES_NO_PROMPT_VERSION)
+
+    def _key_of(self, question: str, passage: Passage, version: str) -> str:
+        version = prompt_version(self._fit, version)
+        return verdict_key(question, shown(passage), self._chat.model, self._digest, version)
 
     def _verdict(self, asked: _Asked, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
-        fit = self._fit.id if self._fit else ""
+        # What a model says of itself is on no scale that a calibration of log-odds could be for.
+        fit = self._fit.id if self._examples and self._fit else ""
         return reply.verdict(self._chat.name, fit, alone=alone, parts=len(asked.parts))
 
 
-def prompt_version(fit: GraderFit | None) -> str:
-    """The version of the prompt; with examples it is another one."""
-    return f"{GRADER_PROMPT_VERSION}+{fit.id}" if fit else GRADER_PROMPT_VERSION
+def prompt_version(fit: GraderFit | None, version: str = GRADER_PROMPT_VERSION) -> str:
+    """The version of a prompt; with examples it is another one."""
+    return f"{version}+{fit.id}" if fit and fit.kind == "examples" else version

@@ -12,6 +12,7 @@ from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel, ReplyT, Said
 from engine.llm.faults import worth_repeating
 from engine.llm.prompts import Schema
+from engine.llm.yes_no import YesNo
 from engine.model.config import CallRole, RoleModel
 from engine.model.values import Message, PassageId
 from engine.roles import SILENT, Trace
@@ -70,6 +71,7 @@ class ChatRole:
         if self.reply_share:
             self._reply_tokens = min(self._reply_tokens, model.num_ctx // self.reply_share)
         self._chat = chat or ChatModel(model, settings, self.role, think=self.think, reply_tokens=self._reply_tokens)
+        self._one_word = chat or ChatModel(model, settings, self.role, think=False, reply_tokens=1)
 
     @property
     def name(self) -> str:
@@ -114,6 +116,18 @@ class ChatRole:
                     return Taken(value, said, former)
                 former = said.text
         raise UnreadableReply.unusable(model=self.name) if readable else UnreadableReply(model=self.name)
+
+    async def weighed(
+        self, messages: Sequence[Message], trace: Trace = SILENT, *, passage_id: PassageId | None = None
+    ) -> tuple[YesNo | None, Said | None]:
+        """The probabilities of yes and no as the answer to a prompt that asks for one word, with the reply.
+
+        None where they cannot be read; see :meth:`ChatModel.weigh`. Raises the ``ModelError`` of a call that failed.
+        """
+        for attempt in tries():
+            with attempt:
+                return await self._one_word.weigh(messages, trace, attempt=attempt.number, passage_id=passage_id)
+        raise AssertionError("the last try raises")
 
 
 @asynccontextmanager

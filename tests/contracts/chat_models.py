@@ -28,41 +28,45 @@ _FENCED = "<{0}[^>]*>\n(.*?)\n</{0}>"
 
 
 @cache
-def stand_in() -> OllamaStandIn:
-    """One for all tests, as the suites make an implementation for each test; closed when Python ends."""
-    server = OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient)
+def stand_in(weighs: bool = False) -> OllamaStandIn:
+    """One for all tests, as the suites make an implementation for each test; closed when Python ends.
+
+    ``weighs``: it lists the probabilities of one word.
+    """
+    weigh = obedient_word if weighs else None
+    server = OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient, weigh=weigh)
     server.start()
     atexit.register(server.close)
     return server
 
 
-def settings() -> Settings:
+def settings(weighs: bool = False) -> Settings:
     if REAL:
         # A small model on a busy machine may take minutes for a page of text.
         return Settings.load(ollama_url=REAL, data_dir=Path("unused"), call_timeout_s=600)
-    return Settings.load(ollama_url=stand_in().url, data_dir=Path("unused"))
+    return Settings.load(ollama_url=stand_in(weighs).url, data_dir=Path("unused"))
 
 
 @cache
-def openai_stand_in() -> OpenAIStandIn:
+def openai_stand_in(weighs: bool = False) -> OpenAIStandIn:
     """The same behind OpenAI's protocol."""
-    server = OpenAIStandIn(["local-model"], reply=obedient).__enter__()
+    server = OpenAIStandIn(["local-model"], reply=obedient, weigh=obedient_word if weighs else None).__enter__()
     atexit.register(server.close)
     return server
 
 
-def openai_settings() -> Settings:
-    return Settings.load(openai_url=openai_stand_in().url, data_dir=Path("unused"))
+def openai_settings(weighs: bool = False) -> Settings:
+    return Settings.load(openai_url=openai_stand_in(weighs).url, data_dir=Path("unused"))
 
 
-def ollama(role: Callable[[RoleModel, Settings], T]) -> Callable[[], T]:
-    """The role on a chat model of Ollama."""
-    return lambda: role(_MODEL, settings())
+def ollama(role: Callable[[RoleModel, Settings], T], *, weighs: bool = False) -> Callable[[], T]:
+    """The role on a chat model of Ollama; ``weighs``: on one that lists the probabilities of one word."""
+    return lambda: role(_MODEL, settings(weighs))
 
 
-def openai(role: Callable[[RoleModel, Settings], T]) -> Callable[[], T]:
+def openai(role: Callable[[RoleModel, Settings], T], *, weighs: bool = False) -> Callable[[], T]:
     """The role on a chat model behind OpenAI's protocol."""
-    return lambda: role(RoleModel("openai:local-model"), openai_settings())
+    return lambda: role(RoleModel("openai:local-model"), openai_settings(weighs))
 
 
 def ollama_embedder() -> Embedder:
@@ -110,6 +114,14 @@ def obedient(request: RecordedRequest) -> str:
     if "<passage" not in asked:
         return "Hello! I answer questions from sources."
     return f"{fenced('passage', asked)[0].split('。')[0].split('. ')[0]} [1]."
+
+
+def obedient_word(request: RecordedRequest) -> dict[str, float]:
+    """The probabilities of yes and no by the same words."""
+    asked = str(request.messages[1]["content"])
+    verdict = json.loads(_verdict(fenced("question", asked)[0], fenced("passage", asked)[0], []))
+    yes, no = ("Yes", "No") if verdict["relevant"] else ("No", "Yes")
+    return {yes: 0.9, no: 0.05, "The": 0.01}
 
 
 def fenced(tag: str, text: str) -> list[str]:

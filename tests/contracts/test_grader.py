@@ -65,6 +65,8 @@ GRADERS: Mapping[str, Callable[[], Grader]] = {
     "words": WordGrader,
     "ollama": ollama(ChatGrader),
     "openai": openai(ChatGrader),
+    "ollama: one word": ollama(ChatGrader, weighs=True),
+    "openai: one word": openai(ChatGrader, weighs=True),
     "cross encoder": tiny_grader,
     **{f"rerank server: {kind}": lambda kind=kind: server_grader(kind) for kind in KINDS},  # type: ignore[misc]
     **({"builtin": builtin_grader} if find_spec("engine.builtin.grader") else {}),
@@ -100,7 +102,8 @@ def test_a_verdict_has_a_confidence_a_reason_and_its_grader(grader: Grader) -> N
     for verdict in grade(grader, QUESTION, passage("near", RIGHT), passage("far", WRONG)):
         assert 0 <= verdict.confidence <= 1
         assert 0 <= verdict.p_relevant <= 1
-        assert verdict.reason.strip()
+        # One word is no reason; that is asked for apart.
+        assert bool(verdict.reason.strip()) is (verdict.kind != "token")
         assert verdict.grader
 
 

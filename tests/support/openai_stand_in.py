@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from tests.support.http_stand_in import HttpStandIn, begin, body_of, send
+from tests.support.log_probabilities import WeighFunction, listed, lists_none
 from tests.support.ollama_stand_in.chat import default_reply
 from tests.support.ollama_stand_in.recorder import RecordedRequest
 from tests.support.ollama_stand_in.text import pieces, token_count
@@ -87,8 +88,12 @@ class OpenAIStandIn(HttpStandIn):
         *,
         key: str = "",
         takes_schema: bool = True,
+        weigh: WeighFunction | None = None,
     ) -> None:
-        """``key``: what ``Authorization`` must carry; empty: anything will do."""
+        """``key``: what ``Authorization`` must carry; empty: anything will do.
+
+        ``weigh`` gives the log-probabilities of one word; without it every model is known to have none.
+        """
         super().__init__()
         self.models = list(models)
         self.requests: list[Mapping[str, Any]] = []
@@ -98,6 +103,13 @@ class OpenAIStandIn(HttpStandIn):
         self._reply = reply
         self._key = key
         self._takes_schema = takes_schema
+        self._weigh = weigh
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        if self._weigh is None:
+            lists_none(self.url, (f"openai:{name}" for name in self.models))
+        return self
 
     @property
     def url(self) -> str:
@@ -148,7 +160,23 @@ class OpenAIStandIn(HttpStandIn):
             return
         schema = asked["json_schema"]["schema"] if asked else None
         request = RecordedRequest("chat", "POST", http.path, {}, b"", {**body, "format": schema})
+        if body.get("logprobs"):
+            self._say_one_word(http, body, request)
+            return
         self._say(http, body, request, self._reply(request), behaviour)
+
+    def _say_one_word(self, http: BaseHTTPRequestHandler, body: Mapping[str, Any], request: RecordedRequest) -> None:
+        chances = self._weigh(request) if self._weigh else None
+        word = next(iter(chances)) if chances else "Yes"
+        choice = {"index": 0, "delta": {"role": "assistant", "content": word}, "finish_reason": None}
+        if chances:
+            choice["logprobs"] = {"content": [listed(chances)]}
+        end = {"index": 0, "delta": {}, "finish_reason": "length"}
+        begin(http, 200, {"Content-Type": "text/event-stream"})
+        for event in (choice, end):
+            made = {**_head(body, "chat.completion.chunk"), "choices": [event]}
+            http.wfile.write(f"data: {json.dumps(made)}\n\n".encode())
+        http.wfile.write(b"data: [DONE]\n\n")
 
     def _say(
         self,

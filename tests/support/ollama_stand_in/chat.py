@@ -6,10 +6,12 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeAlias
 
+from tests.support.log_probabilities import WeighFunction, listed
 from tests.support.ollama_stand_in.behaviours import (
     Behaviour,
     DiesMidStream,
@@ -48,10 +50,13 @@ class Utterance:
     card: ModelCard
     parts: tuple[Mapping[str, str], ...]
     done_reason: str
+    chances: Mapping[str, float] | None = None
+    """Probabilities of the token that it is, where they are listed."""
     began_ns: int = field(default_factory=time.monotonic_ns)
 
     def part(self, message: Mapping[str, str]) -> dict[str, Any]:
-        return {**self._head(), "message": {"role": "assistant", **message}, "done": False}
+        weighed = {"logprobs": [listed(self.chances)]} if self.chances else {}
+        return {**self._head(), "message": {"role": "assistant", **message}, "done": False, **weighed}
 
     def last(self) -> dict[str, Any]:
         return {**self._head(), "message": {"role": "assistant", "content": ""}, **self._tail()}
@@ -100,6 +105,7 @@ async def answer_chat(
     models: Sequence[ModelCard],
     reply: ReplyFunction,
     behaviour: Behaviour | None,
+    weigh: WeighFunction | None = None,
 ) -> None:
     """Answer one chat request.
 
@@ -115,11 +121,20 @@ async def answer_chat(
         await exchange.json(Utterance(request, card, (), "unload" if unload else "load").whole())
         return
     check_generation(request, card)
-    said = _utterance(request, card, _chosen(request, reply, behaviour))
+    if request.body.get("logprobs") and not isinstance(behaviour, Reply):
+        chances = weigh(request) if weigh else None
+        reply = partial(_one_word, chances)
+    else:
+        chances = None
+    said = replace(_utterance(request, card, _chosen(request, reply, behaviour)), chances=chances)
     if request.body.get("stream") is False:
         await _say_at_once(exchange, said, behaviour)
     else:
         await _say_in_pieces(exchange, said, behaviour)
+
+
+def _one_word(chances: Mapping[str, float] | None, _: RecordedRequest) -> str:
+    return next(iter(chances or {"Yes": 1.0}))
 
 
 def _chosen(request: RecordedRequest, reply: ReplyFunction, behaviour: Behaviour | None) -> Reply:

@@ -6,11 +6,12 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, get_args
 
+from tests.support.log_probabilities import lists_none
 from tests.support.ollama_stand_in.behaviours import (
     Behaviour,
     DiesMidStream,
@@ -59,6 +60,7 @@ class OllamaStandIn:
             must not block; to answer late, script ``Slow``. What it raises is answered with status 500 and raised
             again when the ``with`` block ends.
         registry: models that can be pulled.
+        weigh: gives the log-probabilities of one word; without it every model is known to have none.
     """
 
     def __init__(
@@ -67,10 +69,12 @@ class OllamaStandIn:
         reply: ReplyFunction = default_reply,
         *,
         registry: Sequence[str | ModelCard] = (),
+        weigh: Callable[[RecordedRequest], Mapping[str, float] | None] | None = None,
     ) -> None:
         self.models = [card_for(model) for model in models]
         self.failures: list[Exception] = []
         self._reply = reply
+        self._weigh = weigh
         self.loaded: dict[str, ModelCard] = {}
         self.registry = Registry([card_for(model) for model in registry])
         self._port: int | None = None
@@ -147,6 +151,9 @@ class OllamaStandIn:
         )
         self._thread.start()
         self._port = ready.result()
+        if self._weigh is None:
+            names = {name for card in self.models for name in (card.name, card.full_name)}
+            lists_none(self.url, (f"ollama:{name}" for name in names))
 
     def close(self) -> None:
         """Drop every connection, release anything that hangs, and free the port. Safe to call twice."""
@@ -255,7 +262,7 @@ class OllamaStandIn:
             self.loaded.pop(card.full_name, None)
         elif card is not None:
             self.loaded[card.full_name] = card
-        await answer_chat(exchange, self.models, self._reply, behaviour)
+        await answer_chat(exchange, self.models, self._reply, behaviour, self._weigh)
 
     async def _answer_plainly(self, exchange: Exchange, behaviour: Behaviour | None) -> None:
         match exchange.request.endpoint:

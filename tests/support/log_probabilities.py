@@ -1,0 +1,26 @@
+"""Log-probabilities as model servers list them, and servers of which it is known that they list none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from engine.llm.chat import weighing
+
+if TYPE_CHECKING:
+    from tests.support.ollama_stand_in.recorder import RecordedRequest
+
+WeighFunction: TypeAlias = "Callable[[RecordedRequest], Mapping[str, float] | None]"
+"""The probabilities of the first token, the one that is said first; None for a server that lists none."""
+
+
+def listed(chances: Mapping[str, float]) -> dict[str, Any]:
+    """One token with those that were as probable or less."""
+    every = [{"token": token, "logprob": math.log(chance)} for token, chance in chances.items()]
+    return {**every[0], "top_logprobs": every}
+
+
+def lists_none(address: str, models: Iterable[str]) -> None:
+    """Remember of a server that it lists none, as after the first question to each of its models."""
+    weighing.update({(address, name): False for name in models})
