@@ -26,6 +26,7 @@ from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
 from engine.llm.grader import prompt_version
+from engine.llm.prompts import YES_NO_PROMPT_VERSION
 from engine.llm.providers import OPENAI, offered_models
 from engine.llm.splitter import SPLIT_PROMPT_VERSION
 from engine.llm.sufficiency import SET_PROMPT_VERSION
@@ -144,8 +145,9 @@ class Resources:
             manifest["split_prompt"] = SPLIT_PROMPT_VERSION
         if config.needs_whole and grader.chats:
             manifest["together_prompt"] = SET_PROMPT_VERSION
-        if fit is not None and fit.kind == "examples":
+        if grader.chats:
             manifest["grader_prompt"] = prompt_version(fit)
+            manifest["grader_word_prompt"] = prompt_version(fit, YES_NO_PROMPT_VERSION)
         return roles, manifest
 
     def _given(self, config: RunConfig, retriever: CollectionRetriever) -> RunResources:

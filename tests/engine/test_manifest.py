@@ -6,7 +6,12 @@ from pathlib import Path
 
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
-from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
+from engine.llm.prompts import (
+    GENERATOR_PROMPT_VERSION,
+    GRADER_PROMPT_VERSION,
+    REWRITER_PROMPT_VERSION,
+    YES_NO_PROMPT_VERSION,
+)
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from engine.version import __version__
@@ -50,3 +55,4 @@ def test_models_of_ollama_are_recorded_with_digests_and_prompts_with_versions(tm
     assert manifest["ollama"] != ""
     prompts = [manifest[f"{role}_prompt"] for role in ("grader", "rewriter", "generator")]
     assert prompts == [GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION, GENERATOR_PROMPT_VERSION]
+    assert manifest["grader_word_prompt"] == YES_NO_PROMPT_VERSION
