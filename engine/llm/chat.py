@@ -270,6 +270,8 @@ class ChatModel:
         try:
             async with self._call(messages, trace, attempt, passage_id=passage_id, temperature=0.0) as call:
                 said = await self._receive(call, messages, weighed=True)
+                # One word is all that was asked for.
+                call.reception.truncated = False
                 found = None if said.thinking else yes_no_of(call.reception.log_probabilities)
                 call.parsed = found.to_dict() if found else None
                 call.error = "" if found else "unreadable"
