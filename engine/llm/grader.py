@@ -30,10 +30,9 @@ from engine.llm.prompts import (
     yes_no_messages,
 )
 from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
-from engine.llm.scoring import sigmoid
 from engine.llm.yes_no import YesNo
 from engine.model.config import RoleModel
-from engine.model.grader_fit import GraderFit, calibrated
+from engine.model.grader_fit import GraderFit, calibrated, refitted, sigmoid
 from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
@@ -147,7 +146,7 @@ class ChatGrader(ChatRole):
         self._ignore_cache = ignore_cache
         self._fit = fit
         self._examples = fit.data["examples"] if fit and fit.kind == "examples" else ()
-        self._table = fit.data if fit and fit.kind == "calibration" else None
+        self._calibration = fit if fit and fit.kind == "calibration" else None
         self._as_said = as_said
 
     async def grade(
@@ -212,16 +211,22 @@ class ChatGrader(ChatRole):
             raw = raw if chances else found.log_odds
             chances.append(self._chance(found.log_odds))
         relevant = chances[0] >= 0.5
+        table = self._table
         return Verdict(
             relevant,
             chances[0] if relevant else 1.0 - chances[0],
             "",
             grader=self._chat.name,
             raw=raw,
-            fit=self._fit.id if self._fit else "",
+            fit=self._fit.id if self._fit and (self._examples or table) else "",
             parts=tuple(chances[1:]),
             kind="token",
         )
+
+    @property
+    def _table(self) -> Mapping[str, Any] | None:
+        """The calibration of log-odds, where there is one."""
+        return self._calibration.data if self._calibration and self._calibration.of == "token" else None
 
     def _chance(self, log_odds: float) -> float:
         return calibrated(self._table, log_odds) if self._table else sigmoid(log_odds)
@@ -325,9 +330,9 @@ class ChatGrader(ChatRole):
         return verdict_key(question, shown(passage), self._chat.model, self._digest, version)
 
     def _verdict(self, asked: _Asked, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
-        # What a model says of itself is on no scale that a calibration of log-odds could be for.
         fit = self._fit.id if self._examples and self._fit else ""
-        return reply.verdict(self._chat.name, fit, alone=alone, parts=len(asked.parts))
+        made = reply.verdict(self._chat.name, fit, alone=alone, parts=len(asked.parts))
+        return (refitted(made, self._calibration) or made) if made and self._calibration else made
 
 
 def prompt_version(fit: GraderFit | None, version: str = GRADER_PROMPT_VERSION) -> str:

@@ -206,17 +206,20 @@ def test_the_cache_keeps_the_kinds_apart(serving: Serving, tmp_path: Path) -> No
 
 
 def test_a_calibration_makes_p_of_log_odds_and_asks_nothing_again(serving: Serving, tmp_path: Path) -> None:
-    """BE-03: what a model says of itself is left as it is."""
-    table = {"scores": [-5.0, 0.0, 5.0], "chances": [0.0, 0.1, 0.2, 0.3, 0.4, 0.8, 0.9]}
+    """BE-03: each calibration is for one kind."""
+    table = {"of": "token", "scores": [-5.0, 0.0, 5.0], "chances": [0.0, 0.1, 0.2, 0.3, 0.4, 0.8, 0.9]}
     fit = GraderFit("calibration", "ollama:llama3.2:3b", "samples", table)
     cache = VerdictCache(tmp_path / "verdicts.db")
     served = serving(sure)
     (plain,) = grade(served.grader(cache=cache), [RIGHT])
     (fitted,) = grade(served.grader(cache=cache, fit=fit), [RIGHT])
     (by_words,) = grade(served.grader(fit=fit, as_said=True), [RIGHT])
+    of_words = GraderFit("calibration", fit.model, "samples", {**table, "of": "said"})
+    (refitted,) = grade(served.grader(fit=of_words, as_said=True), [RIGHT])
     cache.close()
     assert (fitted.p_relevant, fitted.raw, fitted.fit) == (0.4, plain.raw, fit.id)
     assert (by_words.p_relevant, by_words.fit) == (0.9, "")
+    assert (refitted.p_relevant, refitted.raw, refitted.fit) == (0.4, 0.9, of_words.id)
     assert served.asked_for_one_word == 1
 
 
