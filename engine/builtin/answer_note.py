@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.builtin.answer_reading import MARKER, statements
-from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
+from engine.builtin.answer_support import graph_texts, word_checks
 from engine.builtin.direct import direct_answer
 from engine.builtin.markers import without_markers
 from engine.builtin.table_work import Worked, worked_out
+from engine.model.config import RunConfig
 from engine.model.language import language_of
 from engine.model.surroundings import around_of, read_with
-from engine.model.values import ANSWERED, AnswerNote, Outcome, RunRecord, UnsupportedSentence
-from engine.roles import DirectRequest
+from engine.model.values import (
+    ANSWERED,
+    AnswerNote,
+    Outcome,
+    RunRecord,
+    SentenceCheck,
+    UnsupportedSentence,
+    unsupported_of,
+)
+from engine.roles import DirectRequest, Given
 
 _ABOUT_SOURCES = re.compile(
     r"\b(?:passages?|sources?|documents?|texts?|context|information|evidence|articles?)\b"
@@ -40,18 +50,44 @@ _DENIAL = re.compile(
 def noted(record: RunRecord, outcome: Outcome | None = None) -> RunRecord:
     """Add to a run that ends, or has ended, with ``outcome`` what its answer says without support, and its note.
 
-    A record that has been checked is returned as it is; one of an older version is checked now, as far as it says what
-    its answer was written from. Nothing is checked where no answer was given, and for a trace of another program, whose
-    way to cite is not known.
+    The record's own checks decide; where it has none, the built-in verifier checks now, as far as the record says what
+    its answer was written from. A record that has its note is returned as it is. Nothing is checked where no answer was
+    given, and for a trace of another program, whose way to cite is not known.
     """
-    outcome = outcome or record.outcome
-    if record.unsupported_sentences is not None or record.origin is not None or outcome not in ANSWERED:
+    if record.unsupported_sentences is not None:
         return record
-    given = given_of(record)
-    if given is None or not record.answer.strip():
+    given = to_check(record, outcome)
+    if given is None:
         return record
-    found = unsupported_sentences(record.question, record.answer, given)
-    return replace(record, unsupported_sentences=found, answer_note=_note(record, found))
+    checks = word_checks(record.question, record.answer, given) if record.checks is None else record.checks
+    found = unsupported_of(checks, record.config.min_support)
+    note = note_of(found, checks, _otherwise(record))
+    return replace(record, checks=checks, unsupported_sentences=found, answer_note=note)
+
+
+def note_of(found: Sequence[UnsupportedSentence], checks: Sequence[SentenceCheck], otherwise: AnswerNote) -> AnswerNote:
+    """The weightiest note; ``otherwise`` is that of an answer of which every sentence is supported."""
+    unchecked = any(item.p_supported is None for item in checks)
+    return "unsupported" if found else otherwise or ("unchecked" if unchecked else "")
+
+
+def note_under(record: RunRecord, config: RunConfig) -> AnswerNote:
+    """The note of the same answer under other settings, without a call.
+
+    What another verifier would say of it is unknown. A record of an older version keeps its note.
+    """
+    if record.unsupported_sentences is None or config.models.verifier != record.config.models.verifier:
+        return record.answer_note if record.unsupported_sentences is None else "unchecked"
+    if record.checks is None or config.min_support == record.config.min_support:
+        return record.answer_note
+    return note_of(unsupported_of(record.checks, config.min_support), record.checks, _otherwise(record))
+
+
+def to_check(record: RunRecord, outcome: Outcome | None = None) -> Given | None:
+    """What the answer of a run that ends with ``outcome`` is held against; None where there is nothing to check."""
+    if record.origin is not None or (outcome or record.outcome) not in ANSWERED or not record.answer.strip():
+        return None
+    return given_of(record)
 
 
 def given_of(record: RunRecord) -> Given | None:
@@ -75,8 +111,8 @@ def _worked(record: RunRecord) -> Worked | None:
     return worked_out(record.question, record.tables, language_of(record.question)) if record.tables else None
 
 
-def _note(record: RunRecord, found: tuple[UnsupportedSentence, ...]) -> AnswerNote:
-    """The weightiest that is to be said; empty for an answer that cites what bears it out.
+def _otherwise(record: RunRecord) -> AnswerNote:
+    """The note of an answer of which no sentence is unsupported; empty for one that cites what bears it out.
 
     A built-in generator quotes with markers or says that it cannot tell: a denial next to a marker is a passage's own.
     """
@@ -85,11 +121,9 @@ def _note(record: RunRecord, found: tuple[UnsupportedSentence, ...]) -> AnswerNo
     known = worked is not None and worked.known and worked.text == record.answer
     cites = bool(record.citations or record.cell_citations) or known
     if record.context is None or not (record.context.passages or record.context.tables):
-        return "unsupported" if found else ""
+        return ""
     if record.config.models.generator.built_in:
-        return "unsupported" if found else "" if cites else "cannot_tell"
-    if found:
-        return "unsupported"
+        return "" if cites else "cannot_tell"
     if denies(record.answer):
         return "cannot_tell"
     return "" if cites else "uncited"

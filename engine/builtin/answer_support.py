@@ -1,4 +1,4 @@
-"""The one place that decides whether what an answer says stands in what it cites: figures, names and code words.
+"""Built-in verifier: whether the figures, names and code words of a sentence stand in what it cites.
 
 By values alone, without a model, so that it costs nothing and a replay finds the same. Read from each sentence:
 
@@ -29,7 +29,8 @@ from engine.builtin.cells import CELL, Cell, cell_named
 from engine.builtin.terms import RARE, STOP_EN, stem, terms, weight_of
 from engine.builtin.written_numbers import TIMES, Number, normal, numbers_in, said_otherwise, units_in, with_decades
 from engine.model.language import language_of
-from engine.model.values import Attachment, GraphContext, Passage, UnsupportedSentence
+from engine.model.values import Attachment, GraphContext, Passage, SentenceCheck, UnsupportedSentence, unsupported_of
+from engine.roles import SILENT, Given, Trace
 
 _CELL_MARKER = re.compile(rf"[\[【［]\s*({CELL}(?:\s*[,，、;；]\s*{CELL})*)\s*[\]】］]")
 _NO_FIGURE = re.compile(
@@ -137,35 +138,39 @@ class Source:
         return unit in TIMES or unit in self.units
 
 
-@dataclass(frozen=True)
-class Given:
-    """Everything that an answer was written from."""
+def cited_sources(given: Given, statement: Statement) -> list[Source]:
+    """The sources that a sentence cites; all that there are where it cites none of them."""
+    unmarked = [source_of(text) for text in given.besides if text]
+    passages, tables = cited_by(given, statement)
+    found = [*map(passage_source, passages), *(table_source(table, cells) for table, cells in tables)]
+    return [*found, *unmarked]
 
-    passages: tuple[Passage, ...] = ()
-    """In the order of their markers."""
-    tables: tuple[Attachment, ...] = ()
-    besides: tuple[str, ...] = ()
-    """Texts that have no marker: facts of a graph, an answer that was remembered."""
 
-    def cited(self, statement: Statement) -> list[Source]:
-        """The sources that a sentence cites; all that there are where it cites none of them."""
-        found = [passage_source(self.passages[at - 1]) for at in statement.markers if 1 <= at <= len(self.passages)]
-        cells = _cells_of(statement.text)
-        found += [
-            table_source(self.tables[at - 1], tuple(c for c in cells if c.table == at))
-            for at in dict.fromkeys(cell.table for cell in cells)
-            if 1 <= at <= len(self.tables)
-        ]
-        return [*found, *self._unmarked] if found else self.all
+def cited_texts(given: Given, statement: Statement) -> list[str]:
+    """The same sources as texts to read: passages below what they stand under, tables by rows."""
+    passages, tables = cited_by(given, statement)
+    read = ["\n".join(filter(None, (item.above or item.source, item.dated, item.text))) for item in passages]
+    rows = ["\n".join([table.name, *(" | ".join(row) for row in table.rows)]) for table, _ in tables]
+    return [*read, *rows, *filter(None, given.besides)]
 
-    @property
-    def all(self) -> list[Source]:
-        tables = [table_source(table, ()) for table in self.tables]
-        return [*map(passage_source, self.passages), *tables, *self._unmarked]
 
-    @property
-    def _unmarked(self) -> list[Source]:
-        return [source_of(text) for text in self.besides if text]
+def sentence_alone(statement: Statement) -> str:
+    """A sentence without its list sign and markers."""
+    return re.sub(r"\s+(?=[.,;:!?，。；：！？])", "", " ".join(_CELL_MARKER.sub(" ", statement.plain).split()))
+
+
+def cited_by(
+    given: Given, statement: Statement
+) -> tuple[tuple[Passage, ...], list[tuple[Attachment, tuple[Cell, ...]]]]:
+    """The passages and tables that a sentence cites, with the cells it names; all where it cites none."""
+    passages = tuple(given.passages[at - 1] for at in statement.markers if 1 <= at <= len(given.passages))
+    cells = _cells_of(statement.text)
+    tables = [
+        (given.tables[at - 1], tuple(c for c in cells if c.table == at))
+        for at in dict.fromkeys(cell.table for cell in cells)
+        if 1 <= at <= len(given.tables)
+    ]
+    return (passages, tables) if passages or tables else (given.passages, [(table, ()) for table in given.tables])
 
 
 @dataclass
@@ -180,7 +185,7 @@ class _Reading:
     def missing(self, statement: Statement) -> list[str]:
         text = _plain(statement)
         about, denied = bool(_ABOUT.search(text)), bool(_DENIED.search(text))
-        cited = self.given.cited(statement)
+        cited = cited_sources(self.given, statement)
         lacks = []
         for detail in details(text, names=any(item.language == language_of(text) for item in cited)):
             if self._asked(detail, denied=denied) or any(item.bears(detail, about=about) for item in cited):
@@ -195,18 +200,35 @@ class _Reading:
         return self.question.bears(detail)
 
 
-def unsupported_sentences(question: str, answer: str, given: Given) -> tuple[UnsupportedSentence, ...]:
-    """The sentences of an answer that say what does not stand in what they cite, each with what is missing."""
+class WordVerifier:
+    """Checks by numbers, names and code words, without a model (contract: :class:`engine.roles.Verifier`)."""
+
+    async def verify(
+        self, question: str, answer: str, given: Given, trace: Trace = SILENT
+    ) -> tuple[SentenceCheck, ...]:
+        return word_checks(question, answer, given)
+
+
+def word_checks(question: str, answer: str, given: Given) -> tuple[SentenceCheck, ...]:
+    """Check every sentence but questions and code: 0 with what is missing, or 1."""
     if not (given.passages or given.tables or any(given.besides)):
         return ()
     reading = _Reading(source_of(question), _YES_OR_NO.search(question) is not None, given)
     found = []
-    for statement in statements(answer):
-        if statement.part == "question" or statement.text.startswith("```"):
-            continue
-        if missing := reading.missing(statement):
-            found.append(UnsupportedSentence(statement.text, tuple(missing), statement.markers))
+    for statement in checked_statements(answer):
+        missing = tuple(reading.missing(statement))
+        found.append(SentenceCheck(statement.text, statement.markers, 0.0 if missing else 1.0, missing=missing))
     return tuple(found)
+
+
+def checked_statements(answer: str) -> list[Statement]:
+    """The sentences of an answer that are checked: all but questions and blocks of code."""
+    return [item for item in statements(answer) if item.part != "question" and not item.text.startswith("```")]
+
+
+def unsupported_sentences(question: str, answer: str, given: Given) -> tuple[UnsupportedSentence, ...]:
+    """The sentences of an answer in which the built-in verifier misses something."""
+    return unsupported_of(word_checks(question, answer, given), 1.0)
 
 
 def graph_texts(graph: GraphContext | None) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class InvalidConfig(WorkbenchError):
     )
     only_scores = Message(
         N_("{only_scores} only gives scores; it cannot be the {role}."),
-        N_("Choose it as grader or reranker, and `builtin`, `ollama:MODEL` or `provider:model` here."),
+        N_("Choose it as grader, reranker or verifier, and `builtin`, `ollama:MODEL` or `provider:model` here."),
         field="models",
     )
     only_graders_fit = Message(

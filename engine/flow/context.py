@@ -38,7 +38,7 @@ from engine.model.values import (
     Translation,
     Verdict,
 )
-from engine.roles import Generator, Grader, Refiner, Rewriter, SetJudge, Splitter, Trace
+from engine.roles import Generator, Grader, Refiner, Rewriter, SetJudge, Splitter, Trace, Verifier
 
 _log = logging.getLogger(__name__)
 Own = TypeVar("Own")
@@ -106,6 +106,8 @@ class Roles:
     """Picks what passages are cut to, where a config asks for it; None where the built-in one does."""
     stand_in: Rewriter | None = None
     """The built-in rewriter behind a chat model that only repeats itself; None where the rewriter is built in."""
+    verifier: Verifier | None = None
+    """Checks what an answer says; None where the built-in one does."""
     own: Any = None
     """What only its workflow has: a dataclass of that workflow's package, or None."""
     note: Callable[[RunRecord, Outcome], Awaitable[None]] | None = None

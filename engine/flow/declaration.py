@@ -19,7 +19,7 @@ from engine.model.cost import Cost
 from engine.model.decide import gate_warnings, outcome_of
 from engine.model.surroundings import REACH
 from engine.model.values import Outcome, RunRecord, SourceKind
-from engine.roles import MOST_PARTS
+from engine.roles import MOST_CHECKED, MOST_PARTS
 
 Ending = tuple[Outcome, str]
 _ASKED: Mapping[NodeKind, RoleName] = {
@@ -200,11 +200,11 @@ class Workflow:
 
     def worst_case_calls(self, config: RunConfig) -> int:
         """Calls of chat models in the longest possible run, retries apart but for those of repeated queries."""
-        refining = chat_calls(config, {"refiner": self.most_refined(config)})
+        asides = chat_calls(config, {"refiner": self.most_refined(config), "verifier": self.checks and MOST_CHECKED})
         if self.most_calls is not None:
-            return self.most_calls(config) + refining
+            return self.most_calls(config) + asides
         flow, rounds, answers = self.flow, self.rounds(config), self.most_answers(config)
-        return refining + chat_calls(
+        return asides + chat_calls(
             config,
             {
                 "router": bool(flow.of_kind("route")) * (rounds if flow.of_kind("route") & flow.repeated else 1),
@@ -248,10 +248,16 @@ class Workflow:
         return bool(self.flow.of_kind("grade"))
 
     @property
+    def checks(self) -> bool:
+        """True if it writes an answer, whose sentences are checked."""
+        return bool(self.flow.of_kind("answer"))
+
+    @property
     def roles(self) -> tuple[RoleName, ...]:
         """The model roles that it asks."""
         asked = {_ASKED[node.kind] for node in self.flow.nodes.values() if node.kind in _ASKED} | {*self.more_roles}
         asked |= set() if "refine" in self.idle else {"refiner"}
+        asked |= {"verifier"} if self.checks else set()
         return tuple(role for role in get_args(RoleName) if role in asked)
 
     def roles_asked(self, config: RunConfig) -> tuple[RoleName, ...]:

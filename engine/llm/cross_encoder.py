@@ -39,26 +39,27 @@ def cross_encoder(model: RoleModel, data_dir: Path) -> Scorer:
 
     Raises ``ModelError.cross_encoder_misnamed`` for a name that could be no folder's.
     """
-    return local_scorer(model.model, scores_of_folder(model, data_dir), str(_folder(model, data_dir)))
+    return local_scorer(model.model, scores_of_folder(model, data_dir), str(folder_of(model, data_dir)))
 
 
 def scores_of_folder(model: RoleModel, data_dir: Path) -> Score:
     """The logits of ``cross_encoder:NAME``; raises as :func:`cross_encoder` does, and when asked ``ModelError``."""
-    folder = _folder(model, data_dir)
+    folder = folder_of(model, data_dir)
 
     def score(question: str, texts: Sequence[str]) -> Sequence[float]:
-        loaded = _loaded(model.model, _name(model), folder)
+        encoder = loaded(model, folder)
         try:
-            return [float(logit) for logit in loaded.rerank(question, texts, batch_size=BATCH)]
+            return [float(logit) for logit in encoder.rerank(question, texts, batch_size=BATCH)]
         except Exception as foreign:
             raise ModelError.cross_encoder_unusable(
-                model=model.model, folder=str(folder), why=_why(foreign)
+                model=model.model, folder=str(folder), why=why_of(foreign)
             ) from foreign
 
     return score
 
 
-def _folder(model: RoleModel, data_dir: Path) -> Path:
+def folder_of(model: RoleModel, data_dir: Path) -> Path:
+    """The folder of a model's files; raises ``ModelError.cross_encoder_misnamed``."""
     name = _name(model)
     if not _NAME.fullmatch(name) or ".." in name:
         raise ModelError.cross_encoder_misnamed(model=model.model)
@@ -88,6 +89,11 @@ def _utf8(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
+def loaded(model: RoleModel, folder: Path) -> TextCrossEncoder:
+    """The model in memory; raises ``ModelError``."""
+    return _loaded(model.model, _name(model), folder)
+
+
 @lru_cache(maxsize=2)
 def _loaded(model: str, name: str, folder: Path) -> TextCrossEncoder:
     """The model in memory; loading takes seconds, so the one in use stays."""
@@ -110,14 +116,14 @@ def _loaded(model: str, name: str, folder: Path) -> TextCrossEncoder:
             entry, cache_dir=str(folder), specific_model_path=str(folder), local_files_only=True, cuda=False
         )
     except Exception as foreign:
-        raise ModelError.cross_encoder_unusable(model=model, folder=str(folder), why=_why(foreign)) from foreign
+        raise ModelError.cross_encoder_unusable(model=model, folder=str(folder), why=why_of(foreign)) from foreign
 
 
 def _names(models: Iterable[dict[str, object]]) -> set[str]:
     return {str(item["model"]).casefold() for item in models}
 
 
-def _why(foreign: Exception) -> str:
+def why_of(foreign: Exception) -> str:
     """The first line of what the library says."""
     said = next(iter(str(foreign).strip().splitlines()), "") or type(foreign).__name__
     return said if said.endswith(".") else f"{said}."

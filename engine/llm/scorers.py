@@ -48,3 +48,12 @@ def logit(share: float) -> float:
     """The inverse of the sigmoid, finite at 0 and 1 too."""
     inner = min(max(share, 1e-9), 1 - 1e-9)
     return math.log(inner / (1 - inner))
+
+
+def verifying_scorer(model: RoleModel, settings: Settings) -> Scorer:
+    """The same for texts against a sentence: a cross encoder is read by its own labels, of which one means support."""
+    if model.model.startswith(CROSS_ENCODER):
+        from engine.llm.entailment import entailment
+
+        return entailment(model, settings.data_dir)
+    return scorer_of(model, settings)

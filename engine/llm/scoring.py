@@ -67,7 +67,8 @@ class ScoringReranker:
         verdicts: dict[PassageId, Verdict] = {}
         for start in range(0, len(passages), BATCH):
             batch = passages[start : start + BATCH]
-            asking = _Asking(self._scorer, "reranker", question, batch, trace)
+            names = [item.id for item in batch]
+            asking = Asking(self._scorer, "reranker", question, list(map(shown, batch)), trace, names)
             for item, (_, chance) in zip(batch, await asking.answers(), strict=True):
                 unscored = Verdict(relevant=None, confidence=0.0, reason=_UNSCORED, grader=self._scorer.name)
                 verdicts[item.id] = unscored if math.isnan(chance) else scored_verdict(chance, self._scorer.name)
@@ -100,7 +101,8 @@ class ScoringGrader:
         scores: list[tuple[float, float]] = []
         for asked in (question, *parts):
             async with self._scorer.place():
-                scores += await _Asking(self._scorer, "grader", asked, [passage], trace, self._fit).answers()
+                asking = Asking(self._scorer, "grader", asked, [shown(passage)], trace, [passage.id], self._fit)
+                scores += await asking.answers()
         (raw, chance), *rest = scores
         verdict = replace(self._verdict(raw, chance), parts=tuple(of_part for _, of_part in rest))
         trace.verdict(passage.id, verdict)
@@ -120,18 +122,21 @@ class ScoringGrader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """One call for the scores of some passages, reported to the trace no matter how it ends."""
+class Asking:
+    """One call for the scores of some texts, reported to the trace no matter how it ends."""
 
     scorer: Scorer
     role: RoleName
     question: str
-    passages: Sequence[Passage]
+    """Or whatever else they are held against, such as a sentence of an answer."""
+    texts: Sequence[str]
     trace: Trace
+    passages: Sequence[PassageId] = ()
+    """What the texts are of, where they are passages."""
     fit: GraderFit | None = None
 
     async def answers(self) -> list[tuple[float, float]]:
-        """The score of each passage with the chance it stands for."""
+        """The score of each text with the chance it stands for."""
         start_ms, began = self.trace.now_ms(), time.perf_counter()
         self.trace.calling()
         found: list[tuple[float, float]] = []
@@ -139,7 +144,7 @@ class _Asking:
         try:
             # A thread cannot be stopped, but no one waits for it: a batch is short.
             async with asyncio.timeout(self.trace.time_left_s()):
-                raw = await self.scorer.score(self.question, [shown(item) for item in self.passages])
+                raw = await self.scorer.score(self.question, self.texts)
             found = [(score, self._chance(score)) for score in raw]
             error = ""
         except ModelError as failure:
@@ -159,18 +164,20 @@ class _Asking:
         parsed: dict[str, Any] = {}
         if self.role == "reranker":
             given = zip(self.passages, found, strict=False)
-            parsed = {item.id: round(chance, 4) for item, (_, chance) in given if not math.isnan(chance)}
+            parsed = {name: round(chance, 4) for name, (_, chance) in given if not math.isnan(chance)}
         elif found:
-            parsed = {"score": found[0][0], "probability": round(found[0][1], 4)}
+            # A sentence is supported as far as the best of the texts supports it.
+            score, chance = max(found, key=lambda item: -math.inf if math.isnan(item[1]) else item[1])
+            parsed = {} if math.isnan(chance) else {"score": score, "probability": round(chance, 4)}
         return ModelCall(
             role=self.role,
             node="",
             round=0,
             model=self.scorer.name,
-            messages=(Message("user", self.question), *(Message("user", shown(item)) for item in self.passages)),
+            messages=(Message("user", self.question), *(Message("user", text) for text in self.texts)),
             reply=" ".join(f"{raw:.6g}" for raw, _ in found),
             parsed=parsed or None,
-            passage_id=self.passages[0].id if self.role == "grader" else None,
+            passage_id=self.passages[0] if self.role == "grader" else None,
             start_ms=start_ms,
             duration_ms=duration_ms,
             # In this process there is no server: it costs what the other models of this process cost.

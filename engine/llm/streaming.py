@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from engine.builtin.answer_note import denies, wordless
-from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
+from engine.builtin.answer_support import graph_texts, unsupported_sentences
 from engine.builtin.markers import markers_in
 from engine.errors import ModelError
 from engine.llm.chat import ChatModel
@@ -18,7 +18,7 @@ from engine.llm.sizes import estimate_tokens
 from engine.model.config import RoleModel
 from engine.model.values import Attachment, Message
 from engine.retrieval.citations import resolve
-from engine.roles import GenerationRequest, TableGiven, Trace
+from engine.roles import GenerationRequest, Given, TableGiven, Trace
 from engine.settings import Settings
 
 WORDLESS_AGAIN = (

@@ -39,6 +39,7 @@ from engine.model.values import (
     Routing,
     RunId,
     RunRecord,
+    SentenceCheck,
     SetVerdict,
     Strategy,
     Surrounding,
@@ -394,10 +395,11 @@ class RunFinished(_Event):
     answer_note: AnswerNote = ""
     unsupported_sentences: tuple[UnsupportedSentence, ...] | None = None
     """None where the answer was not checked, and in runs of older versions."""
+    checks: tuple[SentenceCheck, ...] | None = None
     kind: Literal["run_finished"] = "run_finished"
 
     def changes(self, record: Picture) -> dict[str, Any]:
-        names = ("outcome", "reason", "error", "answer_note", "unsupported_sentences")
+        names = ("outcome", "reason", "error", "answer_note", "unsupported_sentences", "checks")
         return {name: getattr(self, name) for name in names}
 
 

@@ -39,10 +39,13 @@ _FIELDS = frozenset(
         "expand",
         "answer_unverified",
         "ignore_cache",
+        "min_support",
     }
 )
 """Fields of a config that the arrays model, or that change nothing where recorded replies are given."""
-_ROLES = frozenset({"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"})
+_ROLES = frozenset(
+    {"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision", "verifier"}
+)
 """Roles that the arrays model, and those that the four-node loop never asks."""
 
 _PASSED, _BELOW = REASONS.index("passed"), REASONS.index("below_gate")

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from engine.model.surroundings import read_with
-from engine.model.values import Around, Evaluation, GraphContext, Language, Memory, Passage, PassageId, Sentence
+from engine.model.values import (
+    Around,
+    Attachment,
+    Evaluation,
+    GraphContext,
+    Language,
+    Memory,
+    Passage,
+    PassageId,
+    Sentence,
+    SentenceCheck,
+)
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -15,6 +26,8 @@ from engine.roles.trace import SILENT, Trace
 
 NO_LIMIT = 10**12
 """A budget of tokens that cuts nothing."""
+MOST_CHECKED = 30
+"""Sentences of an answer that a model is asked about at most."""
 EvaluationAim = Literal["answer", "relevance"]
 
 
@@ -179,3 +192,28 @@ class Distiller(Protocol):
         """The model that words it; empty where the sentences stay as they are."""
 
     async def distil(self, request: DistilRequest, trace: Trace = SILENT) -> str: ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """Everything that an answer was written from."""
+
+    passages: tuple[Passage, ...] = ()
+    """In the order of their markers, with what surrounds them in their text."""
+    tables: tuple[Attachment, ...] = ()
+    besides: tuple[str, ...] = ()
+    """Texts that have no marker: facts of a graph, an answer that was remembered."""
+
+
+class Verifier(Protocol):
+    """Says of each sentence of an answer whether what it cites says it.
+
+    Contract (tests/contracts/test_verifier.py): one check for each sentence that states something, in their order; a
+    sentence is held against the passages and tables that it cites, and against all that was given where it cites none;
+    text inside a passage is evidence and never an instruction. A sentence that could not be checked has no P and says
+    why, never a silent pass; a server that cannot be reached raises nothing, and leaves all unchecked.
+    """
+
+    async def verify(
+        self, question: str, answer: str, given: Given, trace: Trace = SILENT
+    ) -> tuple[SentenceCheck, ...]: ...

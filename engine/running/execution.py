@@ -7,17 +7,17 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from engine.builtin.answer_note import noted
 from engine.errors import ModelError, RecordError, RunError, StoreError, WorkbenchError
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles, RunContext
 from engine.model.config import RunConfig
-from engine.model.events import Prepared, RunFinished, Warned
+from engine.model.events import Prepared, RunFinished
 from engine.model.traceparent import caller
 from engine.model.values import Fault, RunRecord
 from engine.replay.fork import Branch
 from engine.running.runs import LiveRun
 from engine.settings import Settings
+from engine.workflows.steps.check import checked
 
 _log = logging.getLogger(__name__)
 
@@ -36,32 +36,22 @@ async def execute(
 ) -> None:
     """Run a question, or go on from ``branch``; every way out, cancelling included, is a ``RunFinished`` event."""
     try:
-        error = await _run(run, question, config, resources, branch)
+        ended = await _run(run, question, config, resources, branch)
     except asyncio.CancelledError:
         run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
         raise
     except WorkbenchError as failure:
-        error = failure
+        reason = "grader_failed" if failure.code == ModelError.grader_failed.code else failure.code
+        ended = RunFinished(outcome="failed", reason=reason, error=Fault.of(failure, _node_at_fault(run.record)))
     except Exception as failure:
         _log.exception("run %s failed", run.id)
-        run.emit(RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure)))
-        return
-    if error is not None:
-        reason = "grader_failed" if error.code == ModelError.grader_failed.code else error.code
-        run.emit(RunFinished(outcome="failed", reason=reason, error=Fault.of(error, _node_at_fault(run.record))))
-        return
-    outcome, reason = workflow(config.workflow).ending(run.record)
-    ended = noted(run.record, outcome)
-    note = ended.answer_note
-    if note == "uncited":
-        run.emit(Warned(warning=Fault.of(ModelError.answer_uncited(model=config.models.generator.model))))
-    said = ended.unsupported_sentences
-    run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note, unsupported_sentences=said))
+        ended = RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure))
+    run.emit(ended)
 
 
 async def _run(
     run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None
-) -> WorkbenchError | None:
+) -> RunFinished:
     from langgraph.errors import GraphRecursionError
 
     roles, manifest = await _prepared(run, config, resources)
@@ -99,13 +89,14 @@ async def _run(
         raise RunError.loop_limit_reached(steps=limit) from None
     last = run.record.decisions[-1] if run.record.decisions else None
     if last is not None and last.reason == "grader_failed":
-        return ModelError.grader_failed(model=config.models.grader.model, passages=last.kept)
+        raise ModelError.grader_failed(model=config.models.grader.model, passages=last.kept)
+    outcome, reason = module.ending(run.record)
     if roles.note is not None:
         try:
-            await roles.note(run.record, module.ending(run.record)[0])
+            await roles.note(run.record, outcome)
         except WorkbenchError as failure:
             context.warn(failure)
-    return None
+    return await checked(context, run.record, outcome, reason)
 
 
 def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:

@@ -53,6 +53,7 @@ PROMPTS: Mapping[RoleName, str] = {
     "evaluator": "engine.llm.evaluator:EVALUATOR_PROMPT_VERSION",
     "reranker": "engine.llm.reranker:RERANKER_PROMPT_VERSION",
     "refiner": "engine.llm.refiner:REFINER_PROMPT_VERSION",
+    "verifier": "engine.llm.verifier:VERIFIER_PROMPT_VERSION",
 }
 """The version of the prompt that a chat model of each role is asked with, unless a workflow has its own."""
 _MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")

@@ -13,7 +13,7 @@ from engine.flow.context import Roles, Translator
 from engine.flow.declaration import translates
 from engine.model.config import RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
-from engine.roles import Evaluator, Grader, GraphStore, LongTermMemory, SetJudge, StoredPassage, Vector
+from engine.roles import Evaluator, Grader, GraphStore, LongTermMemory, SetJudge, StoredPassage, Vector, Verifier
 
 if TYPE_CHECKING:
     from engine.builtin.grader import Similarity
@@ -106,6 +106,7 @@ class RunResources:
             generator=self.role("generator", BuiltinGenerator, "engine.llm.generator:ChatGenerator"),
             whole=whole,
             refiner=self.chat("refiner", "engine.llm.refiner:ChatRefiner") if by_chat else None,
+            verifier=verifier_of(models.verifier, self.settings),
             **self.rewriters(BuiltinRewriter, "engine.llm.rewriter:ChatRewriter"),
         )
 
@@ -157,3 +158,16 @@ def grader_of(
     from engine.llm.grader import ChatGrader
 
     return ChatGrader(model, settings, fit=fit, **kept)
+
+
+def verifier_of(model: RoleModel, settings: Settings) -> Verifier | None:
+    """The verifier on a model; None for the built-in one."""
+    if model.built_in:
+        return None
+    from engine.llm.verifier import ChatVerifier, ScoringVerifier
+
+    if not model.scores:
+        return ChatVerifier(model, settings)
+    from engine.llm.scorers import verifying_scorer
+
+    return ScoringVerifier(verifying_scorer(model, settings))

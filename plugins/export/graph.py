@@ -62,7 +62,7 @@ async def begin(state: Mapping[str, Any]) -> dict[str, Any]:
 
 async def finish(state: Mapping[str, Any]) -> dict[str, Any]:
     """Say how it ended."""
-    record = state["run"].end()
+    record = await state["run"].end()
     return {"record": record, "answer": record.answer, "citations": record.citations, "outcome": record.outcome}
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
-from engine.builtin.answer_note import noted
 from engine.errors import ModelError
 from engine.flow import workflow
 from engine.flow.context import Roles, RunClock, RunContext
 from engine.model.config import config_from_dict
-from engine.model.events import Event, RunFinished, RunStarted, fold
+from engine.model.events import Event, RunStarted, fold
 from engine.model.grader_fit import GraderFit
 from engine.model.language import normalised_query
 from engine.model.values import RunId, RunRecord
@@ -28,6 +27,7 @@ from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, PassageReader, StoredPassage, Vector
 from engine.settings import Settings
 from engine.workflows.run_resources import RunResources, grader_of
+from engine.workflows.steps.check import checked
 from plugins.export.store import ReadOnlyStore
 
 VARIABLES: Mapping[str, str] = {
@@ -133,15 +133,13 @@ class Run:
             run_id=self.record.id,
         )
 
-    def end(self) -> RunRecord:
+    async def end(self) -> RunRecord:
         """The record of a run that has come to its end; raises ``ModelError`` where no verdict could be read."""
         config, decisions = self.record.config, self.record.decisions
         if decisions and decisions[-1].reason == "grader_failed":
             raise ModelError.grader_failed(model=config.models.grader.model, passages=decisions[-1].kept)
         outcome, reason = workflow(config.workflow).ending(self.record)
-        ended = noted(self.record, outcome)
-        note, said = ended.answer_note, ended.unsupported_sentences
-        self._emit(RunFinished(outcome=outcome, reason=reason, answer_note=note, unsupported_sentences=said))
+        self._emit(await checked(self.context, self.record, outcome, reason))
         return self.record
 
     def _emit(self, event: Event) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.builtin.answer_reading import Shown, statements
-from engine.builtin.answer_support import Given, unsupported_sentences
+from engine.builtin.answer_support import unsupported_sentences
+from engine.roles import Given
 from engine.builtin.written_numbers import normal, numbers_in
 from engine.model.values import Attachment, Passage, PassageId
 

@@ -84,6 +84,9 @@ def obedient(request: RecordedRequest) -> str:
         told = community(fenced("entities", asked)[0], fenced("passage", asked)[0])
         return json.dumps(told, ensure_ascii=False)
     question = fenced("question", asked)[0]
+    if "verdict" in fields:
+        holds = _holds(fenced("sentence", asked)[0], " ".join(fenced("passage", asked)), share=1.0)
+        return json.dumps({"verdict": holds, "sure": 0.9})
     if "right" in fields:
         return _judgement(asked)
     if "passed" in fields:
@@ -177,9 +180,9 @@ def _judgement(asked: str) -> str:
     return json.dumps({name: value for name, value in reply.items() if value != []}, ensure_ascii=False)
 
 
-def _holds(text: str, within: str) -> bool:
+def _holds(text: str, within: str, share: float = 0.8) -> bool:
     wanted = _words(text) | set(re.findall(r"\d+", text))
-    return len(wanted & (_words(within) | set(re.findall(r"\d+", within)))) >= 0.8 * len(wanted)
+    return len(wanted & (_words(within) | set(re.findall(r"\d+", within)))) >= share * len(wanted)
 
 
 def _words(text: str) -> set[str]:

@@ -11,8 +11,10 @@ from tempfile import mkdtemp
 
 from engine.llm import local
 from engine.llm.cross_encoder import cross_encoder, scores_of_folder
+from engine.llm.entailment import entailment
 from engine.llm.scorers import scorer_of
 from engine.llm.scoring import Scorer, ScoringGrader, ScoringReranker
+from engine.llm.verifier import ScoringVerifier
 from engine.model.config import RoleModel
 from engine.settings import Settings
 from tests.support.rerank_stand_in import Kind, RerankStandIn
@@ -82,3 +84,10 @@ def server_grader(kind: Kind) -> ScoringGrader:
 
 def server_reranker(kind: Kind) -> ScoringReranker:
     return ScoringReranker(scorer_of(RoleModel("rerank:tiny"), server_settings(kind)))
+
+
+def tiny_verifier(known: Sequence[str]) -> ScoringVerifier:
+    """A model of three labels that finds a sentence supported by a text with all of its words."""
+    name = f"tiny/entails-{abs(hash(tuple(known))):x}"
+    write_cross_encoder(data_dir() / "rerankers" / name, known, labels=("entailment", "neutral", "contradiction"))
+    return ScoringVerifier(entailment(RoleModel(f"cross_encoder:{name}"), data_dir()))

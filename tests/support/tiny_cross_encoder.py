@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,23 @@ _WORDS = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
 """Words, and every Chinese character; marks are no words."""
 
 
-def write_cross_encoder(folder: Path, texts: Iterable[str], model_file: str = "onnx/model.onnx") -> None:
-    """A model folder as a model hub has them; only the words of ``texts`` are known to it."""
+def write_cross_encoder(
+    folder: Path, texts: Iterable[str], model_file: str = "onnx/model.onnx", labels: Sequence[str] = ()
+) -> None:
+    """A model folder as a model hub has them; only the words of ``texts`` are known to it.
+
+    With ``labels`` it is a model of entailment, and the first of them is what it says of a text with all words of a
+    sentence.
+    """
     (folder / model_file).parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(_model(), str(folder / model_file))
+    onnx.save(_model(len(labels)), str(folder / model_file))
     tokenizer = _tokenizer(texts)
     tokenizer.save(str(folder / "tokenizer.json"))
     about = {"model_max_length": 256, "pad_token": "[PAD]"}
     (folder / "tokenizer_config.json").write_text(json.dumps(about), encoding="utf-8")
-    (folder / "config.json").write_text(json.dumps({"pad_token_id": 0}), encoding="utf-8")
+    (folder / "config.json").write_text(
+        json.dumps({"pad_token_id": 0, "id2label": dict(enumerate(labels))}), encoding="utf-8"
+    )
 
 
 def _tokenizer(texts: Iterable[str]) -> Tokenizer:
@@ -44,8 +52,11 @@ def _tokenizer(texts: Iterable[str]) -> Tokenizer:
     return tokenizer
 
 
-def _model() -> Any:
-    """Logit = weight · (words of the passage that stand in the question) + bias; special tokens do not count."""
+def _model(labels: int) -> Any:
+    """Logit = weight · (words of the second text that stand in the first) + bias; special tokens do not count.
+
+    With labels, the logit of the first is bias · (words of the second text that are missing) − bias / 2, else 0.
+    """
     nodes = [
         helper.make_node("Unsqueeze", ["input_ids", "last"], ["rows"]),
         helper.make_node("Unsqueeze", ["input_ids", "middle"], ["columns"]),
@@ -63,20 +74,34 @@ def _model() -> Any:
         helper.make_node("Min", ["times", "one"], ["once"]),
         helper.make_node("Mul", ["once", "told"], ["counted"]),
         helper.make_node("ReduceSum", ["counted", "middle"], ["sum"], keepdims=1),
-        helper.make_node("Mul", ["sum", "weight"], ["weighed"]),
-        helper.make_node("Add", ["weighed", "bias"], ["logits"]),
     ]
+    if labels:
+        nodes += [
+            helper.make_node("ReduceSum", ["told", "middle"], ["told_sum"], keepdims=1),
+            helper.make_node("Sub", ["told_sum", "sum"], ["missing"]),
+            helper.make_node("Sub", ["missing", "half"], ["less"]),
+            helper.make_node("Mul", ["less", "bias"], ["score"]),
+            helper.make_node("Mul", ["score", "nothing"], ["zero"]),
+            helper.make_node("Concat", ["score", *["zero"] * (labels - 1)], ["logits"], axis=1),
+        ]
+    else:
+        nodes += [
+            helper.make_node("Mul", ["sum", "weight"], ["weighed"]),
+            helper.make_node("Add", ["weighed", "bias"], ["logits"]),
+        ]
     shape = ["batch", "length"]
     graph = helper.make_graph(
         nodes,
         "overlap",
         [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in ("input_ids", "token_type_ids")],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", labels or 1])],
         initializer=[
             helper.make_tensor("last", TensorProto.INT64, [1], [2]),
             helper.make_tensor("middle", TensorProto.INT64, [1], [1]),
             helper.make_tensor("specials", TensorProto.INT64, [], [len(SPECIAL) - 1]),
             helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
+            helper.make_tensor("half", TensorProto.FLOAT, [], [0.5]),
+            helper.make_tensor("nothing", TensorProto.FLOAT, [], [0.0]),
             helper.make_tensor("weight", TensorProto.FLOAT, [], [_WEIGHT]),
             helper.make_tensor("bias", TensorProto.FLOAT, [], [_BIAS]),
         ],

@@ -19,7 +19,7 @@ LOCAL = "local:"
 RERANK_SERVER = "rerank:"
 """Begins the name of such a model behind ``WORKBENCH_RERANK_URL``."""
 _FIT = re.compile(r"[0-9a-f]{12}")
-_SCORING = frozenset({"grader", "reranker"})
+_SCORING = frozenset({"grader", "reranker", "verifier"})
 """Roles that a model can play which gives scores and writes nothing."""
 WorkflowName = str
 """A name of the registry, :data:`engine.model.config.registry.WORKFLOWS`."""
@@ -39,6 +39,7 @@ RoleName = Literal[
     "refiner",
     "extractor",
     "vision",
+    "verifier",
 ]
 CallRole = RoleName | Literal["judge"]
 """Who may ask a model: a role of a run, or the judge of answers, which looks at runs that have ended."""
@@ -148,6 +149,8 @@ class RoleModels:
     """Built in: by words; or a chat model, which picks the sentences."""
     extractor: RoleModel = _role(N_("extractor"))
     vision: RoleModel = _role(N_("image reader"))
+    verifier: RoleModel = _role(N_("verifier"))
+    """Built in: by numbers, names and code words; or a model, which is asked about each sentence of the answer."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

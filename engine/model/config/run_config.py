@@ -328,6 +328,16 @@ class RunConfig:
             usual=(0.2, 0.5),
         )
     )
+    min_support: float = _by_workflow(
+        number(
+            (0, 1, 0.5, 0.01),
+            N_("Min. P(supported)"),
+            N_(
+                "A sentence of the answer is supported when the verifier's probability that what it cites says it "
+                "reaches this. The built-in verifier says 0 or 1."
+            ),
+        )
+    )
     probe_k: int = _by_workflow(
         number(
             (1, 100, 20, 1),

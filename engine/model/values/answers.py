@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.model.config import BUILTIN
+from engine.model.values.calls import Fault
 from engine.model.values.graphs import GraphContext
-from engine.model.values.names import EvaluationDimension, PassageId
+from engine.model.values.names import EvaluationDimension, PassageId, VerdictKind
 from engine.model.values.rounds import Passage
 
 
@@ -96,6 +97,33 @@ class UnsupportedSentence:
     """Figures, names and code words as the sentence writes them."""
     markers: tuple[int, ...] = ()
     """The passages that it cites, by their markers; where it names none, all that were given were searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCheck:
+    """A sentence of an answer, held against what it cites."""
+
+    sentence: str
+    """As the answer has it, markers included."""
+    markers: tuple[int, ...] = ()
+    """The passages that it cites; where it names none, all that were given were read."""
+    p_supported: float | None = None
+    """P(what it cites says this), in [0, 1]; None where that could not be found out."""
+    verifier: str = BUILTIN
+    kind: VerdictKind = "builtin"
+    missing: tuple[str, ...] = ()
+    """Figures, names and code words that stand nowhere in it, as the built-in verifier found them."""
+    fault: Fault | None = None
+    """Why it was not checked; None also for one beyond those that a model is asked about."""
+
+
+def unsupported_of(checks: Iterable[SentenceCheck], min_support: float) -> tuple[UnsupportedSentence, ...]:
+    """The sentences whose P(supported) is below ``min_support``."""
+    return tuple(
+        UnsupportedSentence(item.sentence, item.missing, item.markers)
+        for item in checks
+        if item.p_supported is not None and item.p_supported < min_support
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.model.config import RunConfig, SearchMethod, WorkflowName, declared
-from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker, UnsupportedSentence
+from engine.model.values.answers import Citation, Context, Draft, SentenceCheck, UnsupportedMarker, UnsupportedSentence
 from engine.model.values.attachments import Attachment, CellCitation
 from engine.model.values.calls import Fault, ModelCall, NodeExecution, counted
 from engine.model.values.chats import Chat
@@ -92,6 +92,8 @@ class RunRecord:
     answer_note: AnswerNote = ""
     unsupported_sentences: tuple[UnsupportedSentence, ...] | None = None
     """What the answer says and its sources do not; None where that was not checked."""
+    checks: tuple[SentenceCheck, ...] | None = None
+    """Every sentence that was checked; None where none was, and in runs of older versions."""
     error: Fault | None = None
     warnings: tuple[Fault, ...] = ()
     duration_ms: float = 0.0
@@ -126,9 +128,7 @@ class RunRecord:
         """True if what the answer says stands in what it cites."""
         if self.unsupported_sentences is None:
             return "unchecked"
-        if self.answer_note in ("unsupported", "uncited", "cannot_tell"):
-            return self.answer_note
-        return "supported"
+        return self.answer_note or "supported"
 
     @property
     def query(self) -> str:

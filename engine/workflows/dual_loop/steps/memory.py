@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.builtin.answer_reading import sources_differ
-from engine.builtin.answer_support import Given, unsupported_sentences
+from engine.builtin.answer_support import unsupported_sentences
 from engine.builtin.sameness import near_enough
 from engine.errors import ModelError, RunWarning, StoreError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
@@ -18,7 +18,7 @@ from engine.model.events import MemoryKept, MemoryRecalled
 from engine.model.language import language_of, normalised_query
 from engine.model.values import Draft, Memory, Recall, Verdict
 from engine.model.values.names import WEB_ID
-from engine.roles import DistilRequest
+from engine.roles import DistilRequest, Given
 from engine.workflows.dual_loop.distil import MOST_READ, cited_sentences, extracted, formless, renumbered, unsaid
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, of_this_question, recalled
