@@ -19,6 +19,7 @@ _ROLE = {
     "grader": N_("grader"),
     "rewriter": N_("rewriter"),
     "generator": N_("generator"),
+    "verifier": N_("verifier"),
 }
 
 _ROLES = ("grader", "rewriter", "generator")

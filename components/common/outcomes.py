@@ -41,6 +41,7 @@ NOTES: Mapping[AnswerNote, Mark] = {
     "cannot_tell": Mark(N_("Says it cannot tell"), "grey", "–", "#a8b0bd"),
     "uncited": Mark(N_("{outcome}, no source cited"), "warn", "!", "#f2c94c"),
     "unsupported": Mark(N_("{outcome}, not supported"), "warn", "!", "#d97706"),
+    "unchecked": Mark(N_("{outcome}, not checked"), "warn", "?", "#eab308"),
 }
 """Where something has to be said of the answer, this stands for the outcome."""
 

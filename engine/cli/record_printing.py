@@ -34,13 +34,22 @@ def print_record(record: RunRecord) -> None:
     for cell in record.cell_citations:
         console.print(escape(f"[{cell.marker}] {cell.value}"), style="cyan")
     for said in record.unsupported_sentences or ():
-        console.print(escape(f"not in what it cites: {', '.join(said.missing)} — {said.sentence}"), style="yellow")
+        lacks = f": {', '.join(said.missing)}" if said.missing else ""
+        console.print(escape(f"not in what it cites{lacks} — {said.sentence}"), style="yellow")
+    for check in record.checks or ():
+        if check.p_supported is None:
+            console.print(escape(f"not checked — {check.sentence}"), style="yellow")
     cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
     note = f" · {_ANSWER_NOTES[record.answer_note]}" if record.answer_note else ""
     console.print(escape(f"\n{record.outcome} ({record.reason}){note} · {cost}"), style="dim")
 
 
-_ANSWER_NOTES = {"cannot_tell": "says it cannot tell", "uncited": "names no passage", "unsupported": "not supported"}
+_ANSWER_NOTES = {
+    "cannot_tell": "says it cannot tell",
+    "uncited": "names no passage",
+    "unsupported": "not supported",
+    "unchecked": "not checked in full",
+}
 
 _NOTES = {
     "no_graph": "the collection has no knowledge graph",

@@ -61,6 +61,18 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
         "unsupportedSentences": [
             {"sentence": item.sentence, "missing": list(item.missing)} for item in record.unsupported_sentences or ()
         ],
+        "checks": [
+            {
+                "sentence": item.sentence,
+                "markers": list(item.markers),
+                "pSupported": item.p_supported,
+                "verifier": item.verifier,
+                "kind": item.kind,
+                "missing": list(item.missing),
+                **({"fault": item.fault.said()} if item.fault else {}),
+            }
+            for item in record.checks or ()
+        ],
         "citations": [
             {
                 "marker": item.marker,

@@ -57,7 +57,9 @@ class Cited(BaseModel):
 
 class Unsupported(BaseModel):
     sentence: str
-    missing: list[str] = Field(description="figures, names and code words that stand in nothing it cites")
+    missing: list[str] = Field(
+        description="figures, names and code words that stand in nothing it cites; empty where a model checked"
+    )
 
 
 class Answered(BaseModel):
@@ -86,7 +88,7 @@ class RunLine(BaseModel):
     collection: str
     workflow: str
     outcome: str
-    answer_note: str = Field("", description="unsupported, uncited, cannot_tell; empty: nothing to say of the answer")
+    answer_note: str = Field("", description="as support; empty: nothing to say of the answer")
     started_at: str
     seconds: float
     chat_calls: int
@@ -179,7 +181,7 @@ class WouldHave(BaseModel):
     passages: list[str] = Field([], description="what the answer would be made from, as far as that is known")
     admits: list[Admits] = Field([], description="those of them that the run had held back: look before you take it")
     answer: str = ""
-    answer_note: str = Field("", description="of an answer that stands: unsupported, uncited, cannot_tell; else empty")
+    answer_note: str = Field("", description="of an answer that stands: as support; else empty")
     next_step: Price
     at_worst: Price
 

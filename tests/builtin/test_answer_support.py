@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from engine.builtin.answer_reading import Shown, statements
 from engine.builtin.answer_support import unsupported_sentences
-from engine.roles import Given
 from engine.builtin.written_numbers import normal, numbers_in
 from engine.model.values import Attachment, Passage, PassageId
+from engine.roles import Given
 
 QUESTION = "How much does a box of insulin glargine pens cost?"
 GLARGINE = "Insulin glargine is injected once a day. Pens in use are kept below 30 °C for 28 days."

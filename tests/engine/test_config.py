@@ -40,6 +40,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         "min_relevant": 1,
         "budget_s": 120,
         "sentence_threshold": 0.3,
+        "min_support": 0.5,
     }
 
 

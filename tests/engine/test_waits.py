@@ -42,6 +42,7 @@ REASONS = {
     ("engine/llm/local.py", "acquire"): "so many wait at most, each for calls that have limits",
     ("engine/llm/reranker.py", "result"): DONE,
     ("engine/llm/scoring.py", "result"): DONE,
+    ("engine/llm/verifier.py", "result"): DONE,
     ("engine/running/drafting.py", "result"): OF_WORK,
     ("engine/model/loop_thread.py", "result"): DONE,
     ("engine/records/writer.py", "result"): DONE,

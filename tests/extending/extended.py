@@ -79,7 +79,7 @@ def test_a_run_and_its_record(engine: Engine, record: RunRecord) -> None:
 def test_what_a_run_asks_is_counted_from_its_nodes(engine: Engine) -> None:
     chat = replace(PLAIN, models=replace(PLAIN.models, generator=replace(PLAIN.models.generator, model="ollama:m")))
     assert (engine.worst_case_calls(PLAIN), engine.worst_case_calls(chat)) == (0, 1)
-    assert workflow("plain").roles == ("generator", "refiner")
+    assert workflow("plain").roles == ("generator", "refiner", "verifier")
 
 
 def test_the_price_of_a_run_is_that_of_its_own_steps(record: RunRecord) -> None:

@@ -198,7 +198,7 @@ def look_of(cell: Cell) -> Look:
     """The meaning that colours a cell."""
     if cell.state == "needs_calls" or cell.outcome is None:
         return "unknown"
-    if cell.refused or cell.answer_note in ("unsupported", "uncited"):
+    if cell.refused or cell.answer_note in ("unsupported", "uncited", "unchecked"):
         return "forced"
     match cell.outcome:
         case "answered":

@@ -39,6 +39,7 @@ _NOTES: Mapping[AnswerNote, str] = {
     "cannot_tell": N_("{n} recorded answers say that they cannot tell."),
     "uncited": N_("{n} recorded answers name no source."),
     "unsupported": N_("{n} recorded answers are not supported."),
+    "unchecked": N_("{n} recorded answers are not checked in full."),
 }
 _SIDES = ((BEFORE, N_("Baseline")), (AFTER, N_("Now")))
 _BAR = {"type": "bar", "cornerRadius": 3}
