@@ -19,7 +19,7 @@ from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_sche
 from engine.llm.role import ChatRole, Inquiry, at_once
 from engine.llm.scoring import Asking, Scorer
 from engine.llm.sizes import estimate_tokens
-from engine.model.values import Fault, Message, SentenceCheck
+from engine.model.values import Fault, Message, SentenceCheck, VerdictKind
 from engine.roles import MOST_CHECKED, SILENT, Given, Trace
 
 VERIFIER_PROMPT_VERSION: Final = "verifier-1"
@@ -75,6 +75,10 @@ class ModelVerifier(ABC):
     async def check(self, claim: Claim, trace: Trace) -> SentenceCheck:
         """The check of one claim; raises ``ModelError`` or ``TimeoutError``."""
 
+    def found(self, claim: Claim, p_supported: float, kind: VerdictKind) -> SentenceCheck:
+        """The check of a claim with its P, to four decimals as thresholds have them."""
+        return SentenceCheck(claim.statement.text, claim.statement.markers, round(p_supported, 4), self.name, kind)
+
     async def verify(
         self, question: str, answer: str, given: Given, trace: Trace = SILENT
     ) -> tuple[SentenceCheck, ...]:
@@ -120,8 +124,7 @@ class ChatVerifier(ChatRole, ModelVerifier):
     async def check(self, claim: Claim, trace: Trace) -> SentenceCheck:
         async with lane(self._settings, self._chat.name):
             verdict = await self.asked(_INQUIRY, claim, trace)
-        p = verdict.confidence if verdict.relevant else 1.0 - verdict.confidence
-        return SentenceCheck(claim.statement.text, claim.statement.markers, p, self.name, "said")
+        return self.found(claim, verdict.p_relevant, "said")
 
 
 class ScoringVerifier(ModelVerifier):
@@ -141,7 +144,7 @@ class ScoringVerifier(ModelVerifier):
         chances = [chance for _, chance in found if not math.isnan(chance)]
         if not chances:
             raise UnreadableReply(model=self.name)
-        return SentenceCheck(claim.statement.text, claim.statement.markers, max(chances), self.name, "score")
+        return self.found(claim, max(chances), "score")
 
 
 def windows(text: str) -> Iterator[str]:

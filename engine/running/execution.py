@@ -96,7 +96,7 @@ async def _run(
             await roles.note(run.record, outcome)
         except WorkbenchError as failure:
             context.warn(failure)
-    return await checked(context, run.record, outcome, reason)
+    return await checked(context, run.record, outcome, reason, branch.parent if branch else None)
 
 
 def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:

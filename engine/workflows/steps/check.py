@@ -10,18 +10,24 @@ from engine.flow import workflow
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import RunFinished, Warned
 from engine.model.values import Fault, Outcome, RunRecord
+from engine.roles import Given
 
 
-async def checked(run: RunContext, record: RunRecord, outcome: Outcome, reason: str) -> RunFinished:
+async def checked(
+    run: RunContext, record: RunRecord, outcome: Outcome, reason: str, parent: RunRecord | None = None
+) -> RunFinished:
     """The end of a run with the note on its answer, which stands already.
 
-    The verifier has what is left of the run's time; what it cannot check then is unchecked, and the run says so.
+    The verifier has what is left of the run's time; what it cannot check then is unchecked, and the run says so. In a
+    branch, the answer of its ``parent`` is not checked again.
     """
-    given = to_check(record, outcome) if run.roles.verifier is not None else None
-    if given is not None and run.roles.verifier is not None:
-        visit = _answering(record)
-        trace = NodeTrace(run, *visit)
-        record = replace(record, checks=await run.roles.verifier.verify(record.question, record.answer, given, trace))
+    given, verifier = to_check(record, outcome), run.roles.verifier
+    if given is not None and verifier is not None:
+        if parent is not None and _same_to_check(parent, record, given):
+            record = replace(record, checks=parent.checks)
+        else:
+            trace = NodeTrace(run, *_answering(record))
+            record = replace(record, checks=await verifier.verify(record.question, record.answer, given, trace))
     ended = noted(record, outcome)
     fault = next((item.fault for item in ended.checks or () if item.fault is not None), None)
     if fault is not None:
@@ -35,6 +41,11 @@ async def checked(run: RunContext, record: RunRecord, outcome: Outcome, reason: 
         unsupported_sentences=ended.unsupported_sentences,
         checks=ended.checks,
     )
+
+
+def _same_to_check(parent: RunRecord, record: RunRecord, given: Given) -> bool:
+    same = parent.answer == record.answer and parent.config.models.verifier == record.config.models.verifier
+    return same and parent.checks is not None and to_check(parent) == given
 
 
 def _answering(record: RunRecord) -> tuple[str, int]:
