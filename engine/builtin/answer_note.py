@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import MARKER, statements
 from engine.builtin.answer_support import graph_texts, word_checks
 from engine.builtin.direct import direct_answer
 from engine.builtin.markers import without_markers
 from engine.builtin.table_work import Worked, worked_out
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
 from engine.model.surroundings import around_of, read_with
 from engine.model.values import (
@@ -19,8 +19,6 @@ from engine.model.values import (
     AnswerNote,
     Outcome,
     RunRecord,
-    SentenceCheck,
-    UnsupportedSentence,
     unsupported_of,
 )
 from engine.roles import DirectRequest, Given
@@ -60,27 +58,59 @@ def noted(record: RunRecord, outcome: Outcome | None = None) -> RunRecord:
     if given is None:
         return record
     checks = word_checks(record.question, record.answer, given) if record.checks is None else record.checks
-    found = unsupported_of(checks, record.config.min_support)
-    note = note_of(found, checks, _otherwise(record))
-    return replace(record, checks=checks, unsupported_sentences=found, answer_note=note)
+    cut = record.config.min_support
+    note = note_of((item.p_supported for item in checks), cut, _otherwise(record))
+    return replace(record, checks=checks, unsupported_sentences=unsupported_of(checks, cut), answer_note=note)
 
 
-def note_of(found: Sequence[UnsupportedSentence], checks: Sequence[SentenceCheck], otherwise: AnswerNote) -> AnswerNote:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What decides the note of an answer under any settings, without its text or a call."""
+
+    note: AnswerNote
+    """The recorded one, which records of older versions keep."""
+    otherwise: AnswerNote
+    """That of an answer of which every sentence is supported."""
+    chances: tuple[float | None, ...] | None
+    """P(supported) of each sentence; None where nothing was to be checked."""
+    verifier: RoleModel
+    min_support: float
+
+    @classmethod
+    def of(cls, record: RunRecord) -> Checked:
+        """Read a record; sentences of an older version's, which has no checks, are checked by words."""
+        checks = record.checks
+        if checks is None and record.config.models.verifier.built_in:
+            given = to_check(record)
+            checks = word_checks(record.question, record.answer, given) if given is not None else None
+        chances = None if checks is None else tuple(item.p_supported for item in checks)
+        config = record.config
+        return cls(record.answer_note, _otherwise(record), chances, config.models.verifier, config.min_support)
+
+    def under(self, config: RunConfig) -> AnswerNote:
+        """The note under other settings; what another verifier would say is unknown."""
+        if self.chances is None or (config.models.verifier, config.min_support) == (self.verifier, self.min_support):
+            return self.note
+        if config.models.verifier != self.verifier:
+            return "unchecked"
+        return note_of(self.chances, config.min_support, self.otherwise)
+
+    def sentences(self, config: RunConfig) -> tuple[int, int, int]:
+        """How many sentences are supported under these settings, are not, and are not checked."""
+        chances = self.chances or ()
+        if config.models.verifier != self.verifier:
+            return 0, 0, len(chances)
+        known = [item for item in chances if item is not None]
+        supported = sum(item >= config.min_support for item in known)
+        return supported, len(known) - supported, len(chances) - len(known)
+
+
+def note_of(chances: Iterable[float | None], min_support: float, otherwise: AnswerNote) -> AnswerNote:
     """The weightiest note; ``otherwise`` is that of an answer of which every sentence is supported."""
-    unchecked = any(item.p_supported is None for item in checks)
-    return "unsupported" if found else otherwise or ("unchecked" if unchecked else "")
-
-
-def note_under(record: RunRecord, config: RunConfig) -> AnswerNote:
-    """The note of the same answer under other settings, without a call.
-
-    What another verifier would say of it is unknown. A record of an older version keeps its note.
-    """
-    if record.unsupported_sentences is None or config.models.verifier != record.config.models.verifier:
-        return record.answer_note if record.unsupported_sentences is None else "unchecked"
-    if record.checks is None or config.min_support == record.config.min_support:
-        return record.answer_note
-    return note_of(unsupported_of(record.checks, config.min_support), record.checks, _otherwise(record))
+    found = tuple(chances)
+    if any(item is not None and item < min_support for item in found):
+        return "unsupported"
+    return otherwise or ("unchecked" if None in found else "")
 
 
 def to_check(record: RunRecord, outcome: Outcome | None = None) -> Given | None:

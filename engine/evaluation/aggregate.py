@@ -211,6 +211,7 @@ class _Measures:
     def __init__(self, evidence: Evidence, configs: Sequence[RunConfig], replayed: Outcomes, kept: Kept) -> None:
         cases = evidence.cases
         self.evidence = evidence
+        self.configs = configs
         self.replayed = replayed
         self.same_grader = _same_grader(evidence, configs)
         self.kept = kept
@@ -234,18 +235,20 @@ class _Measures:
         self.refused = replayed.outcome == _ABSTAINED
         self.read = (replayed.answer >= 0) & np.isin(replayed.told_outcome, [*_ANSWERED, _ABSTAINED])
         """An answer, or a refusal, is recorded."""
+        self.said = self._by_checks(lambda told, config: NOTES.index(told.note(config)))
+        """Index into ``figures.NOTES`` of what is to be said of the answer that stands."""
         self.right_by = self._right_by()
 
     @property
     def notes(self) -> IntArray:
-        """Index into ``figures.NOTES``, by the answer that stands where the path ends in one."""
-        said = self._by_answer(lambda told: NOTES.index(told.note)).astype(np.int64)
-        found: IntArray = np.where((self.replayed.answer >= 0) & self.answered, said, 0)
+        """Index into ``figures.NOTES``, where the path ends in an answer."""
+        found: IntArray = np.where((self.replayed.answer >= 0) & self.answered, self.said, 0).astype(np.int64)
         return found
 
     def all(self) -> Mapping[Measure, Measured]:
         return {
             **self._answers(),
+            **self._checks(),
             **self._citations(),
             **self._quality(),
             **self._retrieval(),
@@ -297,8 +300,7 @@ class _Measures:
     def _right_by(self) -> RightBy:
         replayed, cases = self.replayed, self.evidence.cases
         refused = np.where(replayed.answer >= 0, replayed.told_outcome == _ABSTAINED, self.refused)
-        cannot_tell = self._by_answer(lambda told: told.cannot_tell) > 0
-        given = self.read & ~refused & ~cannot_tell
+        given = self.read & ~refused & (self.said != NOTES.index("cannot_tell"))
         judged = given & (self._by_answer(lambda told: told.judged is not None) > 0)
         codes = (_column((_code(basis_of(case, judged=said)) for case in cases), int) for said in (True, False))
         basis = np.where(judged, *codes)
@@ -316,7 +318,7 @@ class _Measures:
         gold = self.of.gold
         exact, f1, contained = (self._by_answer(_figure("match", name)) for name in ("exact", "f1", "contained"))
         judged_right = self._by_answer(lambda told: told.judged is not None and told.judged.right) > 0
-        supported = self._by_answer(lambda told: told.unsupported) == 0
+        supported = self.said != NOTES.index("unsupported")
         ways: dict[Basis, BoolArray] = {
             "gold": (contained > 0) & supported,
             "judgement": judged_right,
@@ -325,7 +327,9 @@ class _Measures:
         }
         says_right = np.select([by.basis == BASES.index(basis) for basis in ways], list(ways.values()), default=False)
         right = np.where(given, says_right, self.unanswerable)
-        ended, tells = by.recorded, by.tells
+        # Of an answer that could not be checked it is not known whether it is wrong for want of support.
+        unsure = given & right & (self.said == NOTES.index("unchecked")) & (by.basis != BASES.index("judgement"))
+        ended, tells = by.recorded, by.tells & ~unsure
         # Who judged an answer of a question wants to know whether it ends right, under every setting.
         told = self.of.told | self._any_told(lambda told: told.judged is not None)
         unjudged = told & (~ended | (given & ~tells))
@@ -335,6 +339,24 @@ class _Measures:
             "exact_match": self._mean(given * exact, ended & gold, "gold"),
             "f1": self._mean(given * f1, ended & gold, "gold"),
             "containment": self._mean(given * contained, ended & gold, "gold"),
+        }
+
+    def _checks(self) -> dict[Measure, Measured]:
+        """Support of the answers given, and of their sentences; what was not checked may be either."""
+        given = self.right_by.given
+        known = given & (self.said != NOTES.index("unchecked"))
+        open_, endless = ~self.right_by.recorded, np.full(given.shape[1], np.inf)
+        yes, no, unknown = (
+            np.where(given, self._by_checks(lambda told, config, at=at: told.sentences(config)[at]), 0.0)  # type: ignore[misc]
+            for at in range(3)
+        )
+        return {
+            "unsupported_given": self._partial(
+                self.said == NOTES.index("unsupported"), known, open_ | (given & ~known), "all"
+            ),
+            "supported_sentences": Measured(
+                yes, yes + no, np.where(open_, np.inf, unknown), lost=self._lost("all", endless)
+            ),
         }
 
     def _any_told(self, said: Callable[[Told], bool]) -> BoolArray:
@@ -373,6 +395,15 @@ class _Measures:
         for row, answers in enumerate(told):
             values[row, : len(answers)] = [figure(item) for item in answers]
         return np.take_along_axis(values, np.maximum(self.replayed.answer, 0), axis=1)
+
+    def _by_checks(self, figure: Callable[[Told, RunConfig], float]) -> FloatArray:
+        """The same of a figure that depends on how checks are read."""
+        read = [(config.models.verifier, config.min_support) for config in self.configs]
+        columns = {
+            key: self._by_answer(lambda told, config=config: figure(told, config))  # type: ignore[misc]
+            for key, config in dict(zip(read, self.configs, strict=True)).items()
+        }
+        return np.stack([columns[key][:, place] for place, key in enumerate(read)], axis=1)
 
     def _quality(self) -> dict[Measure, Measured]:
         replayed, ended = self.replayed, self.counted & self.ended

@@ -11,13 +11,14 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.builtin.answer_note import Checked
 from engine.evaluation.answers import Cited, Match, cited_of, match_of
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import Judged, Key, claim_recall, faithfulness, key_of, pair_id, request_of
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.evaluation.values import AnswerJudgement
-from engine.model.config import RoleModel
+from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord
 from engine.replay.table import RunTable, run_table
@@ -39,8 +40,8 @@ class Told:
     """How close its answer comes to the gold answers; None without an answer or without gold answers."""
     cited: Cited | None = None
     """None without an answer."""
-    note: AnswerNote = ""
-    """What is to be said of its answer."""
+    checked: Checked | None = None
+    """What is to be said of its answer, under any settings; None without an answer."""
     judged: Judged | None = None
     """What people said of this answer; None where none did."""
     verdict: AnswerJudgement | None = None
@@ -49,12 +50,15 @@ class Told:
     @property
     def cannot_tell(self) -> bool:
         """The answer says itself that the sources do not answer the question."""
-        return self.note == "cannot_tell"
+        return self.checked is not None and self.checked.note == "cannot_tell"
 
-    @property
-    def unsupported(self) -> bool:
-        """The answer says what stands in nothing that it cites."""
-        return self.note == "unsupported"
+    def note(self, config: RunConfig) -> AnswerNote:
+        """What is to be said of its answer under settings."""
+        return self.checked.under(config) if self.checked is not None else ""
+
+    def sentences(self, config: RunConfig) -> tuple[int, int, int]:
+        """How many of its sentences are supported under settings, are not, and are not checked."""
+        return self.checked.sentences(config) if self.checked is not None else (0, 0, 0)
 
     @property
     def claim_recall(self) -> float | None:
@@ -195,7 +199,7 @@ def _told(case: Case, record: RunRecord, heard: _Heard) -> Told:
     verdict = verdicts.get(key_of(request_of(case, record))) if verdicts else None
     if verdict is not None and verdict.right == "unreadable":
         verdict = None
-    return Told(table, match, cited_of(record), record.answer_note, said, verdict)
+    return Told(table, match, cited_of(record), Checked.of(record), said, verdict)
 
 
 def _places(tables: list[RunTable]) -> Places:

@@ -64,6 +64,18 @@ MEASURES: Mapping[Measure, Declared] = {
         lower_is_better=True,
         card=N_("Wrong among answers given"),
     ),
+    # By the checks of the run's verifier (:mod:`engine.builtin.answer_note`); an answer or a sentence that was not
+    # checked may be either.
+    "unsupported_given": Declared(
+        N_("answers with an unsupported sentence"),
+        N_("Of the answers given, the share in which the verifier found a sentence that what it cites does not say."),
+        lower_is_better=True,
+    ),
+    "supported_sentences": Declared(
+        N_("sentences supported"),
+        N_("Of the sentences of all answers given that were checked, the share that what they cite says."),
+        kind="mean",
+    ),
     # Against the gold answers, as the next two; a refused question counts 0.
     "exact_match": Declared(
         N_("exact match with a gold answer"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.builtin.answer_note import note_under
+from engine.builtin.answer_note import Checked
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import ANSWERED, AnswerNote, Outcome, Reason, RunRecord
@@ -127,7 +127,7 @@ def _noted(cell: Cell, record: RunRecord, asked: Asked, config: RunConfig) -> Ce
     if cell.state != "known" or cell.outcome not in ANSWERED:
         return cell
     one = len(record.drafts) < 2
-    return replace(cell, answer_note=note_under(record, config) if one else asked(config).answer_note)
+    return replace(cell, answer_note=Checked.of(record).under(config) if one else asked(config).answer_note)
 
 
 def _tried(x: Column, y: Column, cell: Cell) -> dict[str, Any]:

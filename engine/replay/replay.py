@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.builtin.answer_note import note_under, noted
+from engine.builtin.answer_note import Checked, noted
 from engine.flow import workflow
 from engine.flow.context import Roles
 from engine.flow.declaration import translates
@@ -325,7 +325,7 @@ class Replay:
     def _note(self, picture: RunRecord, answer: str, outcome: Outcome | None) -> AnswerNote:
         """Return the note on the answer that stands: the run's own, or an earlier draft's."""
         if not answer or answer == self.record.answer:
-            return note_under(self.record, self.config) if answer else ""
+            return Checked.of(self.record).under(self.config) if answer else ""
         if not self.config.models.verifier.built_in:
             return "unchecked"
         return noted(replace(picture, origin=self.record.origin), outcome).answer_note

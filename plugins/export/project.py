@@ -114,6 +114,7 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
     without = ["engine.knowledge.chunk"]  # which reads attachments, and a program is asked nothing but a text
     without += [] if served or not all(model.built_in for model in models) else ["engine.llm"]
     without += [] if any(model.scores for model in models) else ["engine.llm.scoring", "engine.llm.scorers"]
+    without += ["engine.llm.verifier"] if config.models.verifier.built_in else []
     without += [] if settings.searxng_url else ["engine.web"]
     without += [] if workflow(config.workflow).remembers else ["engine.knowledge.milvus_memory"]
     declared = WORKFLOWS[config.workflow]

@@ -23,6 +23,7 @@ from tests.support.loop_fakes import passage
 
 PATH = "/api/self-corrective-rag"
 RESPONSE = {
+    "checks",
     "success",
     "answer",
     "query",

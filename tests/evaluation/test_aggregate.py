@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from engine.builtin.answer_note import Checked
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.answers import Match, cited_of, match_of
 from engine.evaluation.cases import Case, Expectation
@@ -33,7 +34,7 @@ Pair = tuple[float, float]
 """What a question adds to the sum and to the weight of a measure."""
 NOTHING: Pair = (0.0, 0.0)
 NO_ONE: Mapping[str, Judged] = {}
-_NOTES: tuple[AnswerNote, ...] = ("", "", "cannot_tell")
+_NOTES: tuple[AnswerNote, ...] = ("", "", "cannot_tell", "unchecked")
 
 
 def plainly(
@@ -132,6 +133,11 @@ def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met, judged: Judg
             "citation_recall": (cited.borne_out, cited.claims),
         }
         given = record.answer_note != "cannot_tell"
+    if given:
+        checked = Checked.of(record).sentences(found.config)
+        known = record.answer_note != "unchecked"
+        made["unsupported_given"] = (float(record.answer_note == "unsupported"), float(known))
+        made["supported_sentences"] = (checked[0], checked[0] + checked[1])
     match = match_of(record.answer, case.gold_answers) if given and case.gold_answers else Match(0.0, 0.0, 0.0)
     if case.gold_answers:
         made |= {
@@ -148,6 +154,9 @@ def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met, judged: Judg
     elif case.expected:
         right = given and any(met[passage.id] for passage in found.passages)
     else:
+        return made
+    by_hand = not case.gold_answers and judged is not None
+    if given and right and record.answer_note == "unchecked" and not by_hand:
         return made
     made["answered_right"] = (float(right), 1.0)
     if given:

@@ -26,6 +26,7 @@ from pages.parts.tune.vega import count as counted
 GROUPS: Mapping[str, tuple[Measure, ...]] = {
     N_("Answers"): (
         *("answered_right", "wrong_given", "exact_match", "f1", "containment", "citation_precision"),
+        *("unsupported_given", "supported_sentences"),
         *("citation_recall", "claim_recall", "faithfulness", "refused_unanswerable", "answered_answerable"),
         "refused_answerable",
     ),

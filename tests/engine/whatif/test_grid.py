@@ -217,6 +217,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "answer_unverified": st.booleans(),
     "refine": st.booleans(),
     "sentence_threshold": fractions,
+    "min_support": fractions,
     "expand": st.sampled_from(get_args(Expand)),
     "probe_k": st.integers(1, 40),
     "grade_probe": st.booleans(),
