@@ -71,7 +71,10 @@ def test_nothing_goes_along_that_the_settings_never_reach() -> None:
         "engine/workflows/run_resources.py",
         "engine/workflows/self_corrective/__init__.py",
         "engine/workflows/self_corrective/workflow.py",
-        *(f"engine/workflows/steps/{name}.py" for name in ("__init__", "citing", "generate", "grade", "nodes")),
+        *(
+            f"engine/workflows/steps/{name}.py"
+            for name in ("__init__", "check", "citing", "generate", "grade", "nodes")
+        ),
         *(f"engine/workflows/steps/{name}.py" for name in ("refine", "retrieve", "rewrite", "surround")),
     }
 
