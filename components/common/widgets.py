@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from components.common.markup import draw, node
+from components.common.measured import measured_graders
 from components.common.phrases import begun, model_label
 from components.common.url_state import put_into_url, take_from_url
 from components.labels import help_of, name_of
@@ -209,6 +210,7 @@ def model_picker(
         format_func=lambda model: model_label(str(model), words),
         key=role,
         accept_new_options=True,
+        help=measured_graders(words) if role == "grader" else None,
         persist_state="session",
     )
     model = model_name(str(chosen or BUILTIN), offered)

@@ -32,12 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.sizes:
         sizes = dataclasses.replace(sizes, growth=options.sizes, scale=options.sizes)
     if options.questions:
-        sizes = dataclasses.replace(sizes, asked=options.questions, rated=options.questions)
+        asked = options.questions
+        sizes = dataclasses.replace(sizes, asked=asked, rated=asked, drawn=asked)
     print(machine())
     for item in chosen:
         print(f"\n{item.name}: {item.about}", flush=True)
         with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
-            rows = list(item.measure(Bench(Path(folder), sizes, options.data, vectors, options.out)))
+            bench = Bench(
+                Path(folder), sizes, options.data, vectors, options.out,
+                options.model, options.url, options.called, options.record,
+            )  # fmt: skip
+            rows = list(item.measure(bench))
             print(table(rows) if rows else "", flush=True)
             if options.record and item.name in RECORDED:
                 print(f"kept in {write(item.name, rows, machine())}")
@@ -59,10 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sizes", type=_numbers, default=(), metavar="N,N", help="passages of the collections of growth and scale"
     )
-    parser.add_argument("--questions", type=int, default=0, metavar="N", help="questions of cluster and team")
+    parser.add_argument("--questions", type=int, default=0, metavar="N", help="questions of cluster, team and models")
     parser.add_argument(
         "--data", type=Path, default=_ROOT.parent / "shared" / "data", help="folder with xquad-dev.{en,zh}.json"
     )
+    parser.add_argument("--model", default="", help="a model to measure: ollama:NAME, openai:NAME, rerank:NAME …")
+    parser.add_argument("--url", default="", help="address of its server")
+    parser.add_argument("--called", default="", metavar="NAME", help="its name in the tables")
     parser.add_argument("--record", action="store_true", help="keep the figures that stand in the documentation")
     parser.add_argument("--vectors", type=Path, help="folder that keeps embedded texts; default: in the data folder")
     parser.add_argument("--out", type=Path, help="folder for reports with charts, where a benchmark makes them")

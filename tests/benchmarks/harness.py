@@ -65,6 +65,8 @@ class Sizes:
     """Bytes of a request that means harm."""
     refined_every: int = 1
     """One of how many sample questions has its passages refined."""
+    drawn: int = 40
+    """Questions of public data sets that a model is measured on, a language and set."""
 
 
 TINY = Sizes(
@@ -101,6 +103,14 @@ class Bench:
     """Folder that keeps embedded texts between runs."""
     out: Path | None = None
     """Folder for reports with charts, where they are wanted."""
+    model: str = ""
+    """A model to measure, as a config names it."""
+    url: str = ""
+    """Address of its server, where that is not the provider's own."""
+    called: str = ""
+    """Its name in the tables."""
+    record: bool = False
+    """Whether the figures are to be kept for the documentation."""
 
 
 Measure = Callable[[Bench], Iterator[Row]]

@@ -19,6 +19,7 @@ from components.picture.export import workflow_svg
 from engine.errors import WorkbenchError
 from engine.errors.base import _ROWS, BoundMessage
 from engine.evaluation.bars import OF_EVALUATION
+from engine.evaluation.measured_models import measured_models
 from engine.evaluation.measures import MEASURES
 from engine.flow import compiled, workflows
 from engine.flow.graph import graph_of
@@ -26,6 +27,7 @@ from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting
 from engine.plugins import plugins
 from engine.settings import Settings
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
+from tests.docs.model_tables import costs_table, graders_table, judges_table, rewriters_table
 from tests.support.brought import brought
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -151,6 +153,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "samples": samples_table,
     "kinds": kinds_table,
     "loops": loops_table,
+    "models.graders": lambda: graders_table(measured_models()),
+    "models.costs": lambda: costs_table(measured_models()),
+    "models.judges": lambda: judges_table(measured_models()),
+    "models.rewriters": lambda: rewriters_table(measured_models()),
     "errors": _errors_of_core,
     **{f"{item.name}.settings": partial(settings_table, item.settings) for item in plugins() if item.settings},
     **{f"{item.name}.errors": partial(_errors_of, item.name) for item in plugins() if _has_errors(item.name)},

@@ -1,0 +1,39 @@
+"""What this project measured of models as graders, judges and rewriters: figures that the page and the docs show.
+
+``measured_models.json`` is written by ``python -m tests.benchmarks models --record`` and never by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from engine.model.config import BUILTIN
+
+FILE = Path(__file__).with_name("measured_models.json")
+Entry = Mapping[str, Any]
+"""Figures of one model in one role: shares and measures are ``[value, low, high]`` with a 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Entries by role."""
+
+    graders: list[Entry] = field(default_factory=list)
+    judges: list[Entry] = field(default_factory=list)
+    rewriters: list[Entry] = field(default_factory=list)
+
+
+@lru_cache(maxsize=1)
+def measured_models() -> Found:
+    """Everything that was measured and ships."""
+    return Found(**json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def of_builtin(found: Found) -> Entry:
+    """The built-in grader, which everything is compared with."""
+    return next(entry for entry in found.graders if entry["model"] == BUILTIN)

@@ -1,0 +1,205 @@
+"""Any model as grader, judge of answers and rewriter on labelled pairs of both languages, and the tables of it.
+
+``python -m tests.benchmarks models --model ollama:NAME``, or ``--model openai:NAME --url http://HOST:PORT/v1``,
+``rerank:NAME`` with its address; without ``--model`` the built-in roles alone. Labels were written and pairs drawn
+before any run. One half of the questions fits a calibration; every figure is of the other half.
+What is measured is kept as it comes, so that a measurement which was ended continues. ``--record`` puts the figures
+into the file that ``docs/models.md`` and the page's advice are made from; ``--called`` is the model's name there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any, cast
+
+from engine.builtin.grader import BuiltinGrader
+from engine.evaluation.grader_bench import GraderFigures, figures
+from engine.evaluation.measured_models import FILE, Entry, Found
+from engine.model.config import RERANK_SERVER, RoleModel
+from engine.roles import Grader
+from engine.settings import Settings
+from engine.workflows.run_resources import grader_of
+from tests.benchmarks.harness import Bench, Row, machine
+from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs
+from tests.benchmarks.model_grading import (
+    MEASURED,
+    Graded,
+    Kept,
+    as_pair,
+    fitted,
+    graded,
+    intervals,
+    share_of,
+    similarity_of,
+)
+from tests.benchmarks.model_roles import Judged, Rewritten, judged, missed, rewritten
+from tests.benchmarks.server_memory import resident_mb
+from tests.docs.model_tables import tables_of
+from tests.fitting.fit_grader import Vectors
+
+_ROLES = ("graders", "judges", "rewriters")
+Value = Callable[[GraderFigures], float | None]
+VALUES: Mapping[str, Value] = {
+    name: cast(Value, lambda one, name=name: getattr(one, name))  # type: ignore[misc]
+    for name in MEASURED
+}
+
+
+def models(bench: Bench) -> Iterator[Row]:
+    """Rows of the figures; the tables are printed in Markdown, and kept where that is wanted."""
+    vectors = Vectors(bench.vectors or bench.folder / "vectors")
+    pairs = labelled_pairs(bench.data, vectors, bench.sizes.drawn)
+    if not any(pair.of == "XQuAD" for pair in pairs):
+        print("XQuAD left out: no folder with xquad-dev.en.json and xquad-dev.zh.json (--data)")
+    lacking = list(missed(bench.data, vectors))
+    found = Found()
+    for name in dict.fromkeys(("builtin", bench.model or "builtin")):
+        model, settings = RoleModel(name), _settings(bench)
+        kept = Kept(_folder(bench) / f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl")
+        said = {"model": "builtin" if model.built_in else bench.called or name, **_circumstances()}
+        grader = BuiltinGrader(similarity_of) if model.built_in else grader_of(model, settings, None)
+        if model.built_in:
+            said["learnt_from"] = ["XQuAD"]
+        found.graders.extend({**said, **entry} for entry in of_grader(pairs, grader, kept, bench.url))
+        if model.chats:
+            found.judges.append({**said, **of_judge(judged(apart(pairs), model, settings, kept))})
+        if model.chats or model.built_in:
+            found.rewriters.append({**said, **of_rewriter(rewritten(lacking, model, settings, kept, vectors))})
+    print(tables_of(found), flush=True)
+    if bench.record:
+        print(f"kept in {write(found)}")
+    yield from rows_of(found)
+
+
+def _circumstances() -> Entry:
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine()}
+
+
+def _folder(bench: Bench) -> Path:
+    return (bench.vectors or bench.folder) / "models"
+
+
+def _settings(bench: Bench) -> Settings:
+    given = {"openai_url": bench.url, "ollama_url": bench.url} if bench.url else {}
+    if bench.url and (bench.model or "").startswith(RERANK_SERVER):
+        given = {"rerank_url": bench.url}
+    return Settings(data_dir=_folder(bench), **given)  # type: ignore[arg-type]
+
+
+def apart(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
+    """The half that figures are of."""
+    half = halves(pairs)
+    return [pair for pair in pairs if half[pair.group] == "apart"]
+
+
+def of_grader(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept, url: str = "") -> Iterator[Entry]:
+    """The grader as it is and, where it gives scores or log-odds, calibrated on the other half."""
+    measured = apart(pairs)
+    given = graded(measured, grader, kept)
+    yield entry_of(list(zip(measured, given, strict=True)), memory_mb=resident_mb(url))
+    if any(one.raw is not None for one in given):
+        others = [pair for pair in pairs if pair not in measured]
+        fit = fitted(zip(others, graded(others, grader, kept), strict=True))
+        calibrated = [(pair, fit(one)) for pair, one in zip(measured, given, strict=True)]
+        yield {**entry_of(calibrated), "fitted_on": len(others)}
+
+
+def entry_of(asked: Sequence[tuple[LabelledPair, Graded]], memory_mb: float | None = None) -> Entry:
+    """Figures on all pairs and on each set, with 95 % intervals; time and tokens are medians a pair."""
+    sets: dict[str, Any] = {}
+    for name in ("all", *dict.fromkeys(pair.of for pair, _ in asked)):
+        own = [as_pair(pair, one.p) for pair, one in asked if name in ("all", pair.of)]
+        points, spread = figures(own), intervals(own, VALUES)
+        sets[name] = {
+            "pairs": points.n,
+            **{key: _rounded(value(points), spread.get(key)) for key, value in VALUES.items()},
+        }
+    unreadable = [one.p is None for _, one in asked]
+    return {
+        "kind": asked[0][1].kind,
+        "sets": sets,
+        **_costs(one for _, one in asked),
+        "unreadable": share_of(unreadable, [pair.group for pair, _ in asked]),
+        "memory_mb": memory_mb,
+    }
+
+
+def _costs(given: Iterable[Graded]) -> Entry:
+    given = list(given)
+    return {
+        "seconds": round(median(one.seconds for one in given), 3),
+        "prompt_tokens": round(median(one.prompt_tokens for one in given)),
+        "reply_tokens": round(median(one.reply_tokens for one in given)),
+    }
+
+
+def _rounded(value: float | None, spread: tuple[float, float] | None) -> list[float] | None:
+    return None if value is None or spread is None else [round(number, 3) for number in (value, *spread)]
+
+
+def of_judge(asked: Sequence[Judged]) -> Entry:
+    """How often right answers were called right and wrong ones wrong."""
+    read = [item for item in asked if item.given.p is not None]
+    groups = [item.pair.group for item in read]
+    own = [as_pair(item.pair, item.given.p, label=item.right) for item in read]
+    return {
+        "answers": len(asked),
+        "accuracy": share_of([(item.given.p == 1.0) == item.right for item in read], groups),
+        "kappa": _rounded(figures(own).kappa, intervals(own, {"kappa": VALUES["kappa"]}).get("kappa")),
+        "wrong_passed": share_of(*_of([(item.given.p == 1.0, item.pair.group) for item in read if not item.right])),
+        "unreadable": share_of([item.given.p is None for item in asked], [item.pair.group for item in asked]),
+        **_costs(item.given for item in asked),
+    }
+
+
+def of_rewriter(found: Sequence[Rewritten]) -> Entry:
+    """Of questions that missed, how many find the right passage when they are asked once more in other words."""
+    groups = [item.question for item in found]
+    return {
+        "questions": len(found),
+        "finds": share_of([item.finds for item in found], groups),
+        "same": share_of([item.same for item in found], groups),
+        "unreadable": share_of([not item.readable for item in found], groups),
+        "seconds": round(median(item.seconds for item in found), 3),
+    }
+
+
+def _of(hits: Sequence[tuple[bool, str]]) -> tuple[list[bool], list[str]]:
+    return [hit for hit, _ in hits], [group for _, group in hits]
+
+
+def write(found: Found, path: Path = FILE) -> Path:
+    """Keep the entries, in place of those of the same models in the same way."""
+    kept = Found(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else Found()
+    lines = []
+    for role in _ROLES:
+        entries = _replaced(getattr(kept, role), getattr(found, role))
+        lines.append(f'"{role}": [\n' + ",\n".join(json.dumps(one, ensure_ascii=False) for one in entries) + "\n]")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    return path
+
+
+def _replaced(before: Sequence[Entry], now: Sequence[Entry]) -> list[Entry]:
+    known = {_name(entry): entry for entry in before}
+    return list({**known, **{_name(entry): entry for entry in now}}.values())
+
+
+def _name(entry: Entry) -> tuple[str, str, bool]:
+    return entry["model"], entry.get("kind", ""), "fitted_on" in entry
+
+
+def rows_of(found: Found) -> Iterator[Row]:
+    """The figures of all pairs as rows, each with its interval in the note."""
+    for entry in found.graders:
+        name = f"{entry['model']}, {entry['kind']}{', calibrated' if 'fitted_on' in entry else ''}"
+        for of, values in entry["sets"].items():
+            for key in MEASURED:
+                if values[key]:
+                    point, low, high = values[key]
+                    yield Row(f"{name}: {of}, {key}", "", (point,), note=f"{low}–{high}, {values['pairs']} pairs")
+        yield Row(f"{name}: time of a pair", "s", (entry["seconds"],))

@@ -1,0 +1,98 @@
+"""The tables of models, made from the file that their benchmark writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.evaluation.measured_models import Entry, Found
+from engine.model.config import BUILTIN
+from tests.docs.figures import table
+
+_KINDS = {
+    "builtin": "from words",
+    "score": "score",
+    "token": "probability of yes",
+    "said": "confidence that it states",
+}
+
+
+def model_name(entry: Entry) -> str:
+    return "built-in" if entry["model"] == BUILTIN else str(entry["model"])
+
+
+def tables_of(found: Found) -> str:
+    """Every role that has entries, each with its own table."""
+    made = (graders_table(found), judges_table(found), rewriters_table(found))
+    return "\n\n".join(made)
+
+
+def graders_table(found: Found) -> str:
+    """A line for each grader and way of asking: ranking by set, then everything else on all pairs."""
+    sets = list(dict.fromkeys(name for entry in found.graders for name in entry["sets"] if name != "all"))
+    head = ("grader", "P(relevant) is", *(f"AUC, {name}" for name in sets), "κ", "right at 0.5", "ECE", "Brier")
+    rows = []
+    for entry in found.graders:
+        own = entry["sets"]
+        way = _KINDS[entry["kind"]] + (f", calibrated on {entry['fitted_on']} others" if "fitted_on" in entry else "")
+        ranked = (
+            _spread(own.get(name, {}).get("auc")) + (", fitted on it" if name in entry.get("learnt_from", ()) else "")
+            for name in sets
+        )
+        rest = (_spread(own["all"][key]) for key in ("kappa", "accuracy", "ece", "brier"))
+        rows.append((model_name(entry), way, *ranked, *rest))
+    return table(head, rows)
+
+
+def costs_table(found: Found) -> str:
+    """What a pair costs on the machine that was measured."""
+    head = ("grader", "P(relevant) is", "seconds", "tokens in / out", "unreadable", "memory", "pairs", "measured")
+    rows = [
+        (
+            model_name(entry), _KINDS[entry["kind"]], f"{entry['seconds']:g}",
+            f"{entry['prompt_tokens']} / {entry['reply_tokens']}", _percent(entry["unreadable"]),
+            f"{entry['memory_mb'] / 1000:.1f} GB" if entry["memory_mb"] else "not seen",
+            str(entry["sets"]["all"]["pairs"]), entry["date"],
+        )
+        for entry in found.graders
+        if "fitted_on" not in entry
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def judges_table(found: Found) -> str:
+    head = ("judge of answers", "answers", "judged right", "κ", "wrong ones let pass", "unreadable", "seconds")
+    rows = [
+        (
+            model_name(entry), str(entry["answers"]), _percent(entry["accuracy"]), _spread(entry["kappa"]),
+            _percent(entry["wrong_passed"]), _percent(entry["unreadable"]), f"{entry['seconds']:g}",
+        )
+        for entry in found.judges
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def rewriters_table(found: Found) -> str:
+    head = (
+        "rewriter",
+        "questions that missed",
+        "found by the rewrite",
+        "the question over again",
+        "unreadable",
+        "seconds",
+    )
+    rows = [
+        (
+            model_name(entry), str(entry["questions"]), _percent(entry["finds"]), _percent(entry["same"]),
+            _percent(entry["unreadable"]), f"{entry['seconds']:g}",
+        )
+        for entry in found.rewriters
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def _spread(figure: Sequence[float] | None) -> str:
+    return "–" if figure is None else "{:.2f} ({:.2f}–{:.2f})".format(*figure)
+
+
+def _percent(figure: Sequence[float] | None) -> str:
+    return "–" if figure is None else "{:.0%} ({:.0%}–{:.0%})".format(*figure)
