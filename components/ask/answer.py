@@ -13,9 +13,15 @@ from components.common.phrases import place_text
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.decide import open_parts
+from engine.model.language import language_of
 from engine.model.values import ANSWERED, BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
 
+_ACROSS = N_(
+    "Most passages are in another language than the question. The built-in grader compares words, so only names, "
+    "numbers and code count there. A chat model as grader and generator reads both, and as rewriter can translate the "
+    "question."
+)
 _WAITING = N_("The answer appears here as it is written.")
 """Stands in the card until there is an answer, or until a replay reaches it (``markup.css``)."""
 
@@ -158,6 +164,8 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
             )
         )
     notes += dict.fromkeys(doubts_of(record, words).values())
+    if workflow(record.workflow).grades and record.config.models.grader.built_in and _across_languages(record):
+        notes.append(words(_ACROSS))
     if record.removed_markers:
         notes.append(removed_text(record.removed_markers, words))
     if record.unsupported:
@@ -179,6 +187,14 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
             )
         )
     return [node("p", "note", "! ", text) for text in notes]
+
+
+def _across_languages(record: RunRecord) -> bool:
+    """Whether more than half of what an answer was written from, or else of what was found, is in another language."""
+    given = record.context.passages if record.context else ()
+    found = [item.passage for current in record.rounds for item in current.candidates[: record.config.top_k]]
+    asked, texts = language_of(record.question), [item.text for item in given or found]
+    return 2 * sum(language_of(text) != asked for text in texts) > len(texts)
 
 
 def removed_text(markers: Sequence[str], words: Words) -> str:

@@ -6,16 +6,41 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.answer import _foot, _head, copied_text, headline
+from components.ask.answer import _ACROSS, _foot, _footnotes, _head, copied_text, headline
 from components.ask.answer_text import Block, answer_blocks
 from components.common.i18n import words_for
 from components.common.markup import Node
-from engine.model.values import AnswerNote, Outcome, RunId
+from engine.model.config import RoleModel
+from engine.model.values import AnswerNote, Outcome, PassageId, RunId, RunRecord
 from engine.replay.admitted import refused_given
-from engine.samples.demos import all_demos, demo_record
+from engine.samples.demos import Demo, all_demos, demo_record
 from tests.components.sample_run import ANSWER, sample_record
 
 EN, ZH = words_for("en"), words_for("zh")
+
+
+def test_a_question_in_another_language_than_its_passages_has_a_note_where_words_are_compared() -> None:
+    record = demo_record("demo-rescue-en")
+    assert record.context is not None and record.context.passages
+
+    def noted(changed: RunRecord) -> list[str]:
+        return [item.text for item in _footnotes(changed, ZH) if ZH(_ACROSS) in item.text]
+
+    chinese = replace(record, question="真值表有多少行？")
+    without = replace(chinese, context=None, outcome="abstained")
+    assert noted(record) == [] and len(noted(chinese)) == len(noted(without)) == 1
+    by_chat = replace(record.config.models, grader=RoleModel("ollama:small"))
+    assert noted(replace(chinese, config=replace(record.config, models=by_chat))) == []
+    # One of two passages is no majority.
+    one, *_ = record.context.passages
+    both = (one, replace(one, id=PassageId("zh"), text="五个变量有三十二行。"))
+    assert noted(replace(chinese, context=replace(record.context, passages=both))) == []
+    assert len(noted(replace(chinese, context=replace(record.context, passages=(*both, one))))) == 1
+
+
+@pytest.mark.parametrize("demo", all_demos(), ids=lambda demo: demo.id)
+def test_no_demo_is_noted_to_cross_languages(demo: Demo) -> None:
+    assert not any(ZH(_ACROSS) in item.text for item in _footnotes(demo_record(demo.id), ZH))
 
 
 def test_paragraphs_lists_and_headings_are_told_apart() -> None:
