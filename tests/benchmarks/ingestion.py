@@ -14,6 +14,7 @@ from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import create_passages, own_layout
 from engine.knowledge.milvus_store import MilvusStore
+from engine.model.values import PassageContext
 from engine.roles import Embedder, StoredPassage
 from tests.benchmarks.harness import Bench, Row
 
@@ -75,24 +76,34 @@ async def _compared(bench: Bench, embedder: Embedder, wanted: int, repeats: int)
     await store.open()
     db = await asyncio.to_thread(Database.connected, uri, "", _TIMEOUT_S)
     await embedder.embed_passages([passages[0].text])  # loading the model is not measured
-    ours_s, bare_s = [], []
+    ours_s: dict[PassageContext, list[float]] = {"none": [], "path": []}
+    bare_s = []
     try:
         for turn in range(repeats):
-            journal = Journal(bench.folder / f"journal-{turn}.db")
-            ours_s.append(await _through_product(store, embedder, items, len(passages), f"ours_{turn}", journal))
+            for form, taken in ours_s.items():
+                journal = Journal(bench.folder / f"journal-{form}-{turn}.db")
+                name = f"{form}_{turn}"
+                taken.append(await _through_product(store, embedder, items, len(passages), name, journal, form))
             bare_s.append(await _bare(db, embedder, passages, f"bare_{turn}"))
     finally:
         await asyncio.to_thread(db.close)
         await store.close()
     name = f"ingestion of {len(passages)} passages, {embedder.model_id.partition(':')[0]}"
     return [
-        Row(f"{name}: passages", "/s", tuple(len(passages) / seconds for seconds in ours_s)),
+        Row(f"{name}: passages", "/s", tuple(len(passages) / seconds for seconds in ours_s["path"])),
         Row(
             f"{name} / bare embed + insert",
             "×",
-            tuple(bare / ours for ours, bare in zip(ours_s, bare_s, strict=True)),
+            tuple(bare / ours for ours, bare in zip(ours_s["none"], bare_s, strict=True)),
             "≥ 0.9 ×",
             "of the bare rate",
+        ),
+        Row(
+            f"{name}: with headings / without",
+            "×",
+            tuple(none / path for none, path in zip(ours_s["none"], ours_s["path"], strict=True)),
+            "≥ 0.9 ×",
+            "of the rate without",
         ),
     ]
 
@@ -104,10 +115,11 @@ async def _through_product(
     passages: int,
     collection: str,
     journal: Journal,
+    context: PassageContext,
 ) -> float:
     """Seconds of an ingestion as a job does it, with everything noted that a crash must not lose."""
     began = time.perf_counter()
-    report = await ingest(store, embedder, collection, items, journal=journal)
+    report = await ingest(store, embedder, collection, items, journal=journal, context=context)
     seconds = time.perf_counter() - began
     journal.close()
     assert report.passages == passages, report
