@@ -27,6 +27,7 @@ from engine.evaluation.judging import require_judge
 from engine.evaluation.measures import OF_PASSAGES
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import AnswerJudgement
+from engine.flow import workflow
 from engine.knowledge.milvus_schema import check_new_name
 from engine.model.config import BUILTIN, OLD_GATE, Defaults, RoleModel, RunConfig, read_plain
 from engine.model.values import Fault, RunRecord
@@ -35,8 +36,17 @@ from engine.version import __version__
 
 if TYPE_CHECKING:
     from engine.evaluation.correction import Correction
+    from engine.evaluation.grader_bench import GraderFigures
+    from engine.model.values.names import VerdictKind
 
 _DEFAULTS = Defaults()
+_KINDS: Mapping[VerdictKind, str] = {
+    "builtin": "built in",
+    "score": "P from scores",
+    "token": "P of a token",
+    "said": "self-reported P",
+}
+_OF_GRADER = {"kappa": "κ", "auc": "AUC", "brier": "Brier", "ece": "ECE"}
 _MOST_AT_ONCE = 32
 _MOST_FAILURES_SHOWN = 20
 _TOLD_BY = {
@@ -88,6 +98,8 @@ class Report:
     """What stopped the judge before its last answer."""
     correction: Correction | None = None
     """Whether correction pays; None where these settings never correct, or nothing ran."""
+    grader: Mapping[VerdictKind, GraderFigures] = field(default_factory=dict)
+    """How good the verdicts are against the labels of the data set, each kind of P by itself."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -137,6 +149,7 @@ class Report:
             "answered_right_by": self.told_by,
             "labelled_by_file": self.by_file,
             "correction": self.correction.to_dict() if self.correction else None,
+            "grader": {kind: found.to_dict() for kind, found in self.grader.items()},
             "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
@@ -210,6 +223,7 @@ def report_of(
     """The figures of what was run: the usual ones and those that have a bar."""
     from engine.evaluation.correction import correction, corrections
     from engine.evaluation.evidence import gather
+    from engine.evaluation.grader_bench import by_kind, figures, pairs
 
     usual = (*USUAL, *(JUDGED if job.judge is not None else ()))
     measures = tuple(dict.fromkeys((*map(measure_of, usual), *(bar.measure for bar in job.bars))))
@@ -225,6 +239,11 @@ def report_of(
         said,
         told_by(cases, records, said),
         correction=correction(evidence, job.config) if len(evidence) and corrections(job.config) else None,
+        grader={
+            kind: figures(graded, job.config.min_confidence)
+            for kind, graded in by_kind(pairs(cases, records)).items()
+            if workflow(job.config.workflow).grades
+        },
     )
 
 
@@ -241,6 +260,8 @@ def say(report: Report) -> None:
             f"{report.by_file} of {len(report.cases)} questions: {_BY_FILE} They are not in {left_out}, and count in "
             "grader_recall once, for the best passage."
         )
+    for kind, found in report.grader.items():
+        console.print(_graded(kind, found))
     if report.correction is not None:
         console.print(_corrected(report.correction))
     for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:
@@ -253,6 +274,18 @@ def say(report: Report) -> None:
     for bar in report.missed:
         console.print(f"[red]below the bar:[/] {_missed(bar, report)}")
     _write_json(report)
+
+
+def _graded(kind: VerdictKind, found: GraderFigures) -> str:
+    """Say how good verdicts are whose P is of one kind, and what that is counted over."""
+    said = []
+    for name, shown in _OF_GRADER.items():
+        value, error = getattr(found, name), found.intervals.get(name)
+        between = f" ({error.low:.3f} … {error.high:.3f})" if error is not None and value is not None else ""
+        said.append(f"{shown} {'–' if value is None else f'{value:.3f}'}{between}")
+    over = f"{found.n} passages of {found.questions} questions; {found.assumed_n} are assumed not relevant"
+    left = f"{found.unreadable_n} unreadable and {found.unlabelled_n} unlabelled ones are left out"
+    return f"Grader, {_KINDS[kind]}: {', '.join(said)}. Over {over}, {left}."
 
 
 def _corrected(found: Correction) -> str:

@@ -8,16 +8,18 @@ Unreadable verdicts are left out of every figure. A figure that cannot be had is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from engine.evaluation.cases import Case
+from engine.evaluation.grader_intervals import bin_of, intervals_of
 from engine.evaluation.judgements import settled
 from engine.evaluation.matching import met_by
-from engine.evaluation.statistics import sign_test
+from engine.evaluation.statistics import Interval, sign_test, wilson
 from engine.evaluation.values import Label
+from engine.model.language import same_wording
 from engine.model.values import PassageId, RunRecord
 from engine.model.values.names import VerdictKind
 from engine.replay.masks import BoolArray, FloatArray
@@ -153,6 +155,8 @@ class Bin:
     """Mean P(relevant) in the bin; None where it is empty."""
     relevant_share: float | None
     """Share labelled relevant; where the grader is calibrated, it equals ``mean_p``."""
+    interval: Interval | None = None
+    """Of ``relevant_share``; Wilson's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,20 @@ class GraderFigures:
     """By rising cut; the cuts are the values of P(relevant) that occur."""
     bins: tuple[Bin, ...] = ()
     missing: Mapping[FigureName, Missing] = field(default_factory=dict)
+    questions: int = 0
+    """Of the pairs that count."""
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """Sampling error of κ, AUC, Brier score and calibration error, over questions; of few questions none is said."""
+    unreadable_n: int = 0
+    """Labelled pairs whose verdict could not be read: they are in no figure."""
+    unlabelled_n: int = 0
+    """Pairs with a readable verdict and no label of their own: they are in no figure."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready values, without the curve."""
+        plain = asdict(replace(self, curve=()))
+        del plain["curve"]
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +247,23 @@ class GraderComparison:
     """Furthest apart first."""
 
 
+def by_kind(graded: Iterable[Pair]) -> dict[VerdictKind, tuple[Pair, ...]]:
+    """The pairs by the kind of their verdicts, the commonest first: P of one kind says nothing of another's.
+
+    What could not be read has no P, and goes with the commonest.
+    """
+    found: dict[VerdictKind, list[Pair]] = {}
+    unread: list[Pair] = []
+    for pair in graded:
+        (unread if pair.p_relevant is None else found.setdefault(pair.kind, [])).append(pair)
+    commonest = sorted(found, key=lambda kind: -len(found[kind]))
+    if unread:
+        found.setdefault(commonest[0] if commonest else unread[0].kind, []).extend(unread)
+    return {kind: tuple(found[kind]) for kind in commonest or found}
+
+
 def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> GraderFigures:
-    """The figures of ``graded`` where a verdict passes from P(relevant) = ``cut`` on.
+    """The figures of ``graded`` where a verdict passes from P(relevant) = ``cut`` on; they are of one kind.
 
     Where only whole files are labelled relevant, the recall is all that can be said.
     """
@@ -265,6 +298,10 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         curve=_curve(_reaches(usable), truth) if truth.any() and not truth.all() else (),
         bins=calibration,
         missing={name: value for name, value in found.items() if isinstance(value, str)},
+        questions=len({same_wording(pair.question) for pair in usable}),
+        intervals=intervals_of([same_wording(pair.question) for pair in usable], p, truth, passed, bins),
+        unreadable_n=sum(pair.label is not None and pair.p_relevant is None for pair in graded),
+        unlabelled_n=sum(pair.label is None and pair.p_relevant is not None for pair in graded),
         **values,
     )
 
@@ -397,13 +434,13 @@ def _kappa(first: BoolArray, second: BoolArray) -> float:
 
 
 def _bins(p: FloatArray, truth: BoolArray, count: int) -> tuple[Bin, ...]:
-    edges = np.linspace(0.0, 1.0, count + 1)
-    place = np.searchsorted(edges[1:-1], p)
+    edges, place = np.linspace(0.0, 1.0, count + 1), bin_of(p, count)
     made = []
     for index in range(count):
         inside = place == index
         n = int(inside.sum())
         mean_p = float(p[inside].mean()) if n else None
         share = float(truth[inside].mean()) if n else None
-        made.append(Bin(float(edges[index]), float(edges[index + 1]), n, mean_p, share))
+        error = wilson(int(truth[inside].sum()), n) if n else None
+        made.append(Bin(float(edges[index]), float(edges[index + 1]), n, mean_p, share, error))
     return tuple(made)

@@ -64,7 +64,7 @@ def interval(values: FloatArray, weights: FloatArray | None = None) -> Interval 
     if n == 0:
         return None
     if known[0] in (0.0, 1.0) and bool(np.all(known == known[0])):
-        return _wilson(int(known.sum()), n)
+        return wilson(int(known.sum()), n)
     value = float(_mean(known, weights, np.arange(n)))
     drawn = _resampled(n, lambda places: _mean(known, weights, places))
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
@@ -217,7 +217,8 @@ def _both(before: FloatArray, after: FloatArray) -> BoolArray:
     return known
 
 
-def _wilson(successes: int, n: int) -> Interval:
+def wilson(successes: int, n: int) -> Interval:
+    """Wilson's interval (1927) of a share; there is at least one."""
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     share = successes / n
     middle = share + z * z / (2 * n)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.evaluation.cases import Case, Expectation
-from engine.evaluation.grader_bench import FigureName, Pair, compare, cut_for_precision, figures, pairs
+from engine.evaluation.grader_bench import FigureName, Pair, by_kind, compare, cut_for_precision, figures, pairs
 from engine.evaluation.noise import coin_flip, noise
 from engine.evaluation.values import Label
 from engine.model.config import RunConfig
@@ -245,3 +245,66 @@ def test_a_verdict_set_by_hand_is_none_of_the_graders() -> None:
     by_hand = Verdict(True, 1.0, "", grader=BY_HAND)
     record = run_in(World((search,) * 4, (Verdict(True, 0.9, ""), by_hand), ("new",) * 4), RunConfig())
     assert [item.passage_id for item in pairs([Case("a", "?")], {"a": record})] == ["p00"]
+
+
+# -- what is said of sampling error, and of kinds of P ---------------------------------------------------------------
+
+
+def drawn(random: np.random.Generator, questions: int, off: float) -> list[Pair]:
+    """Four passages a question, whose P is too high by ``off`` and shares a mood of its question."""
+    made = []
+    for question in range(questions):
+        mood = random.normal(0, 0.5)
+        for place in range(4):
+            true = 1 / (1 + np.exp(-(mood + random.normal(0, 1.5))))
+            item = pair(place, float(min(1.0, true + off * (1 - true))), bool(random.random() < true))
+            made.append(replace(item, case_id=f"c{question}", question=f"Question {question}?"))
+    return made
+
+
+def test_intervals_hold_what_many_more_questions_would_show() -> None:
+    """Resampled by question: of forty sets, nearly all hold the figure of a large one."""
+    random = np.random.default_rng(7)
+    truth = figures(drawn(random, 4000, 0.4))
+    held = dict.fromkeys(("kappa", "auc", "brier", "ece"), 0)
+    for _ in range(40):
+        found = figures(drawn(random, 60, 0.4))
+        for name in held:
+            interval = found.intervals[name]
+            held[name] += interval.low <= getattr(truth, name) <= interval.high
+            assert interval.value == pytest.approx(getattr(found, name)) and interval.n == 60
+    assert min(held.values()) >= 34, held
+
+
+def test_nothing_is_said_of_sampling_error_where_it_cannot_be() -> None:
+    random = np.random.default_rng(7)
+    few = figures(drawn(random, 9, 0.0))
+    assert few.n == 36 and few.questions == 9 and not few.intervals
+    right = [
+        replace(item, p_relevant=float(bool(item.label)), reach=float(bool(item.label)))
+        for item in drawn(random, 40, 0.0)
+    ]
+    found = figures(right)
+    assert found.auc == found.kappa == 1.0 and found.brier == 0.0
+    assert not found.intervals, "all right in so many is not certain"
+
+
+def test_every_bin_says_how_far_chance_goes() -> None:
+    found = figures([replace(item, question=str(place)) for place, item in enumerate(HAND_MADE)])
+    for item in found.bins:
+        assert (item.interval is None) == (item.n == 0)
+        if item.interval is not None:
+            assert item.interval.low <= (item.relevant_share or 0.0) <= item.interval.high
+            assert item.interval.high - item.interval.low > 0.5, "one passage says little"
+    assert (found.unreadable_n, found.unlabelled_n, found.questions) == (1, 1, 5)
+
+
+def test_kinds_of_p_are_kept_apart_and_the_commonest_comes_first() -> None:
+    kinds = ("said", "token", "token", "score", "said", "token", "said")
+    mixed = [replace(item, kind=kind) for item, kind in zip(HAND_MADE, kinds, strict=True)]  # type: ignore[arg-type]
+    found = by_kind(mixed)
+    assert {kind: len(own) for kind, own in found.items()} == {"said": 4, "token": 2, "score": 1}
+    assert next(iter(found)) == "said"
+    for kind, own in found.items():
+        assert {item.kind for item in own if item.p_relevant is not None} == {kind}
+    assert by_kind([]) == {} and list(by_kind(some((None, True)))) == ["builtin"]

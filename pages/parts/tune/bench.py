@@ -8,22 +8,26 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from components.common.controls import pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import model_label
 from engine.engine import Engine
-from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures
+from engine.evaluation.grader_bench import Pair, by_kind, compare, cut_for_precision, figures
 from engine.evaluation.noise import Regraded, judged_passages, noise
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
 from pages.parts.common.rights import may
 from pages.parts.tune.bench_charts import (
+    VERDICT_KINDS,
     bench_figures,
     comparison,
+    counted_text,
     curve_chart,
     files_text,
     noise_table,
     reliability_chart,
+    worst_bin_text,
 )
 from pages.parts.tune.bench_fit import Population, fit_section
 from pages.parts.tune.evidence import Gathering, judged_pairs, records_of
@@ -71,11 +75,11 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
         0.01,
         key="bench_cut",
     )
-    graded = judged_pairs(engine, gathering.batch, only_labelled=only)
+    judged = judged_pairs(engine, gathering.batch, only_labelled=only)
+    graded = of_one_kind(judged, words)
     found = figures(graded, cut)
     bench_figures(found, words, key="bench_figures")
-    if found.assumed_n:
-        st.caption(words("{n} of them have no label and count as not relevant.", n=found.assumed_n))
+    st.caption(counted_text(found, words))
     if found.files_n:
         st.caption(files_text(found, words))
         judge_passages(words, key="bench_judge")
@@ -85,14 +89,25 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
             curve_chart(found, words, key="bench_curve")
         with second:
             reliability_chart(found, words, key="bench_reliability")
+            st.caption(worst_bin_text(found, words))
         wanted_precision(graded, words)
     st.divider()
     fit_section(engine, gathering, config, Population(graded, only, cut), words)
     st.divider()
-    other_grader(engine, gathering, graded, _Look(only, cut), words)
+    other_grader(engine, gathering, judged, _Look(only, cut), words)
     st.divider()
-    judged = [record for _, record in records_of(engine, gathering.batch)]
-    scatter(engine, gathering.batch.id, judged, cut, words)
+    records = [record for _, record in records_of(engine, gathering.batch)]
+    scatter(engine, gathering.batch.id, records, cut, words)
+
+
+def of_one_kind(judged: tuple[Pair, ...], words: Words) -> tuple[Pair, ...]:
+    """The pairs of one kind of P; where there are several, the one that is chosen."""
+    kinds = by_kind(judged)
+    if len(kinds) < 2:
+        return judged
+    shown = {kind: f"{words(VERDICT_KINDS[kind])} · {len(pairs)}" for kind, pairs in kinds.items()}
+    chosen = pick(words("Kind of P(relevant)"), shown, key="bench_kind", label_visibility="visible")
+    return kinds[chosen]
 
 
 def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:

@@ -14,9 +14,11 @@ from components.sentences.measured import p_text
 from engine.evaluation.fitting import COMPARED, LEAST, LEAST_EACH, LEAST_QUESTIONS, Judgements, Trial
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
+from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
 from engine.model.grader_fit import GraderFit
 from engine.model.values import PassageId
+from engine.model.values.names import VerdictKind
 from pages.parts.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
 
 FIGURES = {
@@ -25,10 +27,17 @@ FIGURES = {
     "f1": (N_("F1"), ""),
     "kappa": (N_("Agreement beyond chance, κ"), ""),
     "auc": (N_("AUC"), N_("How often a relevant passage has a higher P(relevant) than an irrelevant one.")),
-    "brier": (N_("Brier score"), ""),
+    "brier": (N_("Brier score"), N_("Mean squared distance of P(relevant) from 1 where relevant, from 0 where not.")),
     "ece": (N_("Calibration error"), N_("How far P(relevant) is from how often it is true.")),
 }
 """Name of each figure of a grader, and an explanation where the name is none."""
+
+VERDICT_KINDS: Mapping[VerdictKind, str] = {
+    "builtin": NC_("kind of P", "built-in"),
+    "score": NC_("kind of P", "from scores"),
+    "token": NC_("kind of P", "probability of a token"),
+    "said": NC_("kind of P", "self-reported"),
+}
 
 _IS = {
     "yes": N_("labelled relevant"),
@@ -60,17 +69,54 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
             figure(
                 words(name),
                 _number(getattr(found, field)),
-                _why(found, field, words),
+                _why(found, field, words) or interval_text(found.intervals.get(field)),
                 note_look="num muted",
                 title=words(help_text) if help_text else "",
             )
             for field, (name, help_text) in FIGURES.items()
-            if field != "brier"
         ),
     ]
     by_files = found.files_n and not found.relevant_n
     matrix = () if by_files else (_matrix(found.confusion, words),)
     draw((node("div", "figures seven", *cards), *matrix), words, key=key)
+
+
+def interval_text(found: Interval | None) -> str:
+    """``0.71 – 0.84``; empty where nothing is said of sampling error."""
+    return "" if found is None else f"{probability_text(found.low)} – {probability_text(found.high)}"
+
+
+def counted_text(found: GraderFigures, words: Words) -> str:
+    """What the figures are counted over, and what is in none of them."""
+    said = [words.count("From 1 question.", "From {n} questions.", found.questions)]
+    if found.intervals:
+        said.append(words("Small figures: 95 % intervals over questions."))
+    if found.assumed_n:
+        said.append(words("{n} of them have no label and count as not relevant.", n=found.assumed_n))
+    if found.unlabelled_n or found.unreadable_n:
+        left = words(
+            "Left out: {unlabelled} without a label, {unreadable} unreadable.",
+            unlabelled=found.unlabelled_n,
+            unreadable=found.unreadable_n,
+        )
+        said.append(left)
+    return words.joined(said)
+
+
+def worst_bin_text(found: GraderFigures, words: Words) -> str:
+    """What calibration means, on the values of P(relevant) that add most to the error; empty without labels."""
+    told = [item for item in found.bins if item.mean_p is not None and item.relevant_share is not None]
+    if not told:
+        return ""
+    worst = max(told, key=lambda item: item.n * abs((item.mean_p or 0.0) - (item.relevant_share or 0.0)))
+    return words(
+        "Of {n} passages with P(relevant) near {p}, a share of {share} is labelled relevant (95 %: {interval}). "
+        "On the dashed line the two are equal.",
+        p=_number(worst.mean_p),
+        share=_number(worst.relevant_share),
+        n=worst.n,
+        interval=interval_text(worst.interval),
+    )
 
 
 def files_text(found: GraderFigures, words: Words) -> str:
@@ -116,6 +162,9 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
             "true": item.relevant_share,
             "n": item.n,
             "bin": f"{probability_text(item.low)}–{probability_text(item.high)}",
+            "low": item.interval.low if item.interval else None,
+            "high": item.interval.high if item.interval else None,
+            "error": interval_text(item.interval),
         }
         for item in figures.bins
         if item.n and item.mean_p is not None and item.relevant_share is not None
@@ -135,10 +184,12 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
         rows,
         {"type": "point", "filled": True, "color": ACCENT, "opacity": 0.85},
         size=number("n", legend=None, scale={"range": [40, 400]}),
-        tooltip=[text("bin", says), number("true", right, format=".2f"), number("n", judged)],
+        tooltip=[text("bin", says), number("true", right, format=".2f"), text("error", "95 %"), number("n", judged)],
         **ends,
     )
-    draw_chart(diagonal, points, key=key, title=words("Reliability"), height=_HEIGHT)
+    error = {"type": "rule", "color": ACCENT, "opacity": 0.45, "strokeWidth": 1.5}
+    bars = layer(rows, error, x=share("said", says), y=share("low", right), y2={"field": "high"})
+    draw_chart(diagonal, bars, points, key=key, title=words("Reliability"), height=_HEIGHT)
 
 
 def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.common.controls import pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import draw, table
@@ -22,6 +23,8 @@ from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import FitKind, GraderFit
 from engine.model.values import Fault
+from engine.model.values.names import VerdictKind
+from engine.replay.rejudged import tells_scores
 from pages.parts.common.rights import may
 from pages.parts.tune.bench_charts import fit_result, kept_text, too_few
 from pages.parts.tune.evidence import Gathering, collection_of, fit_trial, records_of
@@ -33,26 +36,36 @@ _ABOUT: Mapping[FitKind, str] = {
         "left out."
     ),
     "calibration": N_(
-        "P(relevant) becomes the share labelled relevant at such scores (Venn-Abers); their order stays."
+        "P(relevant) becomes the share labelled relevant where the grader says the like (Venn-Abers); the order stays."
     ),
     "examples": N_(
         "Labels that contradict verdicts go into the prompt as examples, where that raises κ on other questions."
     ),
 }
+_WITH_EXAMPLES = N_("These verdicts were made with examples already: choose other runs.")
+_USED = N_("{grader} grades from now on; run again to see it on these questions.")
+_USED_AT_ONCE = N_("{grader} grades from now on. The figures above the tabs go by it already; this tab shows the runs.")
 _WATCH_S = 0.5
 _SNIPPET = 140
 
 
-def kind_of(model: RoleModel) -> FitKind:
-    """Return how a grader can be fitted."""
-    return "coefficients" if model.built_in else "calibration" if model.scores else "examples"
+_WAYS: Mapping[FitKind, str] = {"calibration": N_("Calibrate P"), "examples": N_("Examples in the prompt")}
+"""How a chat model can be fitted."""
+
+
+def kinds_of(model: RoleModel) -> tuple[FitKind, ...]:
+    """Return how a grader can be fitted, the way that costs nothing first."""
+    return ("coefficients",) if model.built_in else ("calibration", "examples") if model.chats else ("calibration",)
 
 
 def fit_section(engine: Engine, gathering: Gathering, config: RunConfig, population: Population, words: Words) -> None:
     """Try a fit on the judgements above, use it, and go back; ``config`` is the panel's."""
     assert gathering.batch is not None
-    kind = kind_of(gathering.config.models.grader)
+    ways = kinds_of(gathering.config.models.grader)
     st.markdown(f"**{words('Fit the grader to these labels')}**")
+    kind = ways[0]
+    if len(ways) > 1:
+        kind = pick(words("Way"), {way: words(_WAYS[way]) for way in ways}, key="bench_fit_way")
     st.caption(words(_ABOUT[kind]))
     if kind == "examples":
         found = examples_trial(engine, gathering, population, words)
@@ -67,11 +80,15 @@ def _fitted(engine: Engine, gathering: Gathering, config: RunConfig, population:
     """A fit that costs no calls."""
     assert gathering.batch is not None
     there = judgements(population.graded)
-    if any(there.missing):
+    if not _as_shipped(engine, gathering):
+        st.caption(words(_WITH_EXAMPLES))
+    elif any(there.missing):
         too_few(there, words)
     elif st.session_state.get(_ASKED) == gathering.batch.id:
         with st.spinner(words("Try a fit")):
-            found = fit_trial(engine, gathering.batch, only_labelled=population.only_labelled, cut=population.cut)
+            found = fit_trial(
+                engine, gathering.batch, population.kind, only_labelled=population.only_labelled, cut=population.cut
+            )
         if found.after is None:
             st.caption(words("These labels are too one-sided."))
         else:
@@ -112,19 +129,15 @@ def _choose(name: str) -> None:
 def _kept(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """The fits of this grader to this collection, and the way back."""
     grader, chosen = gathering.config.models.grader, config.models.grader
+    kept = [fit for fit in engine.grader_fits.of(collection_of(engine, gathering)) if fit.model == grader.model]
     if chosen.fit:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(
-                words(
-                    "{grader} grades from now on; run again to see it on these questions.",
-                    grader=model_label(chosen.name, words),
-                ),
-                width="stretch",
-            )
+            at_once = any(fit.name == chosen.name and fit.kind == "calibration" for fit in kept)
+            said = _USED_AT_ONCE if at_once else _USED
+            st.caption(words(said, grader=model_label(chosen.name, words)), width="stretch")
             if st.button(words("Back to the shipped grader"), icon=":material/undo:", key="bench_fit_back"):
                 _choose(chosen.model)
-    collection = collection_of(engine, gathering)
-    others = [fit for fit in engine.grader_fits.of(collection) if fit.model == grader.model and fit.name != chosen.name]
+    others = [fit for fit in kept if fit.name != chosen.name]
     if not others:
         return
     with st.expander(words.count("1 kept fit", "{n} kept fits", len(others))):
@@ -142,6 +155,18 @@ class Population:
     graded: Sequence[Pair]
     only_labelled: bool
     cut: float
+
+    @property
+    def kind(self) -> VerdictKind:
+        """What their P(relevant) is."""
+        return next((pair.kind for pair in self.graded if pair.p_relevant is not None), "builtin")
+
+
+def _as_shipped(engine: Engine, gathering: Gathering) -> bool:
+    """Return whether the numbers behind the verdicts are those of the grader as shipped."""
+    assert gathering.batch is not None
+    grader = gathering.config.models.grader
+    return grader.built_in or all(tells_scores(record) for _, record in records_of(engine, gathering.batch))
 
 
 @dataclass(slots=True)
@@ -162,7 +187,9 @@ def examples_trial(engine: Engine, gathering: Gathering, population: Population,
     records = {case.id: record for case, record in records_of(engine, gathering.batch)}
     plan = plan_of(population.graded, records, population.cut)
     if gathering.config.models.grader.fit:
-        st.caption(words("These verdicts were made with examples already: choose other runs."))
+        shipped = _as_shipped(engine, gathering)
+        said = N_("These verdicts are calibrated: choose other runs.") if shipped else _WITH_EXAMPLES
+        st.caption(words(said))
         return None
     if not plan.examples:
         st.caption(words("No label contradicts a verdict."))

@@ -20,12 +20,13 @@ from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.fit_builtin import Refit, weighed_pairs
 from engine.evaluation.fit_scores import Calibration, scored_pairs
 from engine.evaluation.fitting import Subject, Trial, trial
-from engine.evaluation.grader_bench import Pair, pairs
+from engine.evaluation.grader_bench import Pair, by_kind, pairs
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.values import AnswerJudgement, Batch, BatchProgress
 from engine.model.config import RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import IMPORTED, RunRecord
+from engine.model.values.names import VerdictKind
 from pages.parts.common.rights import seen_by
 
 _KEPT = 4
@@ -239,27 +240,27 @@ def _pairs(
     return pairs([case for case, _ in results], records, labels, only_labelled=only_labelled)
 
 
-def fit_trial(engine: Engine, batch: Batch, *, only_labelled: bool, cut: float) -> Trial:
-    """Return the trial of a grader fitted to collected judgements; repeated after new labels.
+def fit_trial(engine: Engine, batch: Batch, kind: VerdictKind, *, only_labelled: bool, cut: float) -> Trial:
+    """Return the trial of a grader fitted to the judgements of verdicts of one kind; repeated after new labels.
 
-    The grader must be built in or give scores.
+    Coefficients of the built-in grader, a calibration of any other.
     """
     runs, state = _runs_of(engine, batch.id), _state(engine)
-    return _fit_trial(seen_by(engine), (batch.id, runs), state, only_labelled, cut, _engine=engine)
+    return _fit_trial(seen_by(engine), (batch.id, runs, kind), state, only_labelled, cut, _engine=engine)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _fit_trial(
     instance: str,
-    batch: tuple[str, str],
+    batch: tuple[str, str, VerdictKind],
     state: tuple[int, ...],
     only_labelled: bool,
     cut: float,
     *,
     _engine: Engine,
 ) -> Trial:
-    batch_id, runs = batch
-    graded = _pairs(instance, batch_id, runs, state, only_labelled, _engine)
+    batch_id, runs, kind = batch
+    graded = by_kind(_pairs(instance, batch_id, runs, state, only_labelled, _engine)).get(kind, ())
     records = {case.id: record for case, record in _engine.batches.results(batch_id)}
     grader = _engine.evaluation.batch(batch_id).config.models.grader
     collection = next((str(record.manifest.get("collection", "")) for record in records.values()), "")

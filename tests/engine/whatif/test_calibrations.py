@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,9 @@ from engine.retrieval.graph_options import GraphOptions
 from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
+from tests.contracts.chat_models import fenced
 from tests.engine.whatif.foretold import differences
+from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.same_roles import SameRoles
 from tests.support.tiny_cross_encoder import write_cross_encoder
 
@@ -142,6 +145,43 @@ def first_verdict_as(record: RunRecord, **changes: Any) -> RunRecord:
     name = next(iter(first.verdicts))
     verdicts = {**first.verdicts, name: replace(first.verdicts[name], **changes)}
     return replace(record, rounds=(replace(first, verdicts=verdicts), *record.rounds[1:]))
+
+
+def overlapping(request: RecordedRequest) -> str:
+    """As small models do: 0.5 for most of what is not relevant, 0.8 or 1.0 for what is."""
+    asked = str(request.messages[-1]["content"])
+    passage, question = fenced("passage", asked)[0], fenced("question", asked)[0]
+    shared = len({*question.lower().split()} & {*passage.lower().split()})
+    sure = {0: 0.9, 1: 0.5, 2: 0.8}.get(shared, 1.0)
+    return json.dumps({"finding": "it", "relevant": shared > 1, "sure": sure, "why": "So it seems."})
+
+
+def test_a_self_reported_p_is_calibrated_by_a_run_as_by_a_what_if(tmp_path: Path) -> None:
+    grader = "ollama:qwen3:8b"
+    table = {"of": "said", "scores": [0.1, 0.5, 0.8, 1.0], "chances": [0.02, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.7, 0.9]}
+    known = moved = 0
+    with (
+        OllamaStandIn(["qwen3:8b"], reply=overlapping) as ollama,
+        Engine.open(Settings(data_dir=tmp_path, ollama_url=ollama.url)) as engine,
+    ):
+        engine.wait_until_ready()
+        fit = engine.grader_fits.keep(GraderFit("calibration", grader, "samples", table))
+        for question in ("What is a truth table?", "How many rows does a truth table need?"):
+            for own, other in ((grader, fit.name), (fit.name, grader)):
+                recorded = engine.run(question, by(own, RunConfig(max_rewrites=1)))
+                for change in CHANGES:
+                    asked = by(other, RunConfig(**{"max_rewrites": 1, **change}))
+                    predicted, real = engine.what_if(recorded, asked), engine.run(question, asked)
+                    verdicts = list(real.rounds[0].verdicts.values())
+                    assert {verdict.kind for verdict in verdicts} == {"said"}
+                    assert {verdict.fit for verdict in verdicts} == {fit.id if other == fit.name else ""}
+                    if predicted.path_known:
+                        assert differences(predicted, real) == []
+                        known, moved = known + 1, moved + (predicted.decisions != recorded.decisions)
+        asked_of = len(ollama.requests_to("chat"))
+        engine.run(question, by(fit.name, RunConfig(max_rewrites=1)))
+        assert len(ollama.requests_to("chat")) == asked_of, "what the model said is kept, and read in another way"
+    assert known > 10 and moved > 3
 
 
 # -- each kind of verdict -------------------------------------------------------------------------------------------

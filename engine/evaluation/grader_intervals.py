@@ -1,0 +1,81 @@
+"""Sampling error of a grader's figures: whole questions are resampled, for the verdicts of one are no chance apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.evaluation.statistics import CONFIDENCE, SEED, Interval
+from engine.replay.masks import BoolArray, FloatArray, IntArray
+
+LEAST = 10
+"""Questions without which nothing is said of sampling error."""
+_RESAMPLES = 500
+_PIECE = 1_000_000
+"""Weights held at once: 8 MB."""
+
+
+def intervals_of(
+    questions: Sequence[str], p: FloatArray, truth: BoolArray, passed: BoolArray, bins: int
+) -> dict[str, Interval]:
+    """The 95 % intervals of κ, AUC, Brier score and calibration error, by name; all of them over pairs [n].
+
+    Percentile bootstrap; that of the calibration error is reflected at its value, since a resample is off the diagonal
+    by chance once more. None below :data:`LEAST` questions, and none of a figure that no resample changes: all right
+    in so many is not certain.
+    """
+    _, place = np.unique(np.array(questions, dtype=object).astype(str), return_inverse=True)
+    count = int(place.max(initial=-1)) + 1
+    if count < LEAST:
+        return {}
+    random, rows = np.random.default_rng(SEED), max(1, _PIECE // len(p))
+    drawn: dict[str, list[FloatArray]] = {}
+    for start in range(0, _RESAMPLES, rows):
+        chosen = random.multinomial(count, np.full(count, 1 / count), min(rows, _RESAMPLES - start))
+        for name, values in _figures(chosen[:, place].astype(np.float64), p, truth, passed, bins).items():
+            drawn.setdefault(name, []).append(values)
+    own = _figures(np.ones((1, len(p))), p, truth, passed, bins)
+    found = {}
+    for name, pieces in drawn.items():
+        values = np.concatenate(pieces)
+        values, value = values[~np.isnan(values)], float(own[name][0])
+        if len(values) < _RESAMPLES / 2 or np.isnan(value) or np.ptp(values) < 1e-9:
+            continue
+        low, high = (float(end) for end in np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]))
+        if name == "ece":
+            low, high = max(0.0, 2 * value - high), max(0.0, 2 * value - low)
+        found[name] = Interval(value, low, high, count)
+    return found
+
+
+def _figures(
+    weight: FloatArray, p: FloatArray, truth: BoolArray, passed: BoolArray, bins: int
+) -> dict[str, FloatArray]:
+    """The four figures of pairs that count as often as ``weight`` [rows, n] says; NaN where one cannot be had."""
+    total = weight.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        agree, yes, said = (weight @ item for item in (passed == truth, truth, passed))
+        chance = (yes * said + (total - yes) * (total - said)) / total**2
+        kappa = (agree / total - chance) / (1 - chance)
+        auc = _below(weight * ~truth, weight * truth, p) / (yes * (total - yes))
+    place = bin_of(p, bins)
+    off = np.zeros(len(weight))
+    for index in np.unique(place):
+        inside = place == index
+        off += np.abs(weight[:, inside] @ (p[inside] - truth[inside]))
+    brier = weight @ (p - truth) ** 2 / total
+    return {"kappa": kappa, "auc": auc, "brier": brier, "ece": off / total}
+
+
+def _below(wrong: FloatArray, right: FloatArray, p: FloatArray) -> FloatArray:
+    """How many pairs of a wrong and a right one are in order, by row; those that are worth the same are half."""
+    order = np.argsort(p, kind="stable")
+    starts = np.flatnonzero(np.diff(p[order], prepend=-np.inf))
+    wrongs, rights = (np.add.reduceat(item[:, order], starts, axis=1) for item in (wrong, right))
+    return np.asarray((rights * (np.cumsum(wrongs, axis=1) - wrongs / 2)).sum(axis=1))
+
+
+def bin_of(p: FloatArray, bins: int) -> IntArray:
+    """The bin of each P; they are closed above, the first one on both sides."""
+    return np.searchsorted(np.linspace(0.0, 1.0, bins + 1)[1:-1], p).astype(np.int64)
