@@ -261,7 +261,8 @@ def say(report: Report) -> None:
             "grader_recall once, for the best passage."
         )
     for kind, found in report.grader.items():
-        console.print(_graded(kind, found))
+        if found.brier is not None:
+            console.print(_graded(kind, found))
     if report.correction is not None:
         console.print(_corrected(report.correction))
     for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:

@@ -70,7 +70,9 @@ def raw_of(verdict: Verdict) -> float | None:
         return None
     if verdict.raw is not None or verdict.kind != "said" or verdict.fit:
         return verdict.raw
-    return verdict.p_relevant if verdict.relevant else min(verdict.p_relevant, _JUST_BELOW_HALF)
+    # Rounded as where it is compared: what was said is 0.9, and not 0.09999999999999998 of the contrary.
+    said = round(verdict.p_relevant, 9)
+    return said if verdict.relevant else min(said, _JUST_BELOW_HALF)
 
 
 def chance_of(raw: float, kind: VerdictKind, *, share: bool = False) -> float:

@@ -13,7 +13,7 @@ import pytest
 from engine.cli.main import main
 from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.bars import MEASURE_NAMES, bar_of, measure_of
-from engine.evaluation.cases import Case, QuerySet
+from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.command import read_config
 from engine.evaluation.concurrent_cases import RunsHere, ask_all
 from engine.evaluation.values import AnswerJudgement
@@ -55,6 +55,8 @@ def test_a_set_is_run_measured_and_written_as_json(
         assert reply["cases"] == 3 and reply["passed"] and reply["failures"] == []
         measures = {name: value["value"] for name, value in reply["measures"].items()}
         assert measures["recall@5"] == 0.75
+        (grader,) = reply["grader"].values()
+        assert grader["ece"] is None and grader["missing"]["ece"] == "files" and grader["recall"] == 1.0
         assert measures["context_recall"] == 0.75
         assert measures["mrr"] == 0.75
         assert measures["answered"] == 1.0 and measures["abstained_on_unanswerable"] == 0.0
@@ -70,6 +72,25 @@ def test_a_set_is_run_measured_and_written_as_json(
         }
         assert {engine.record(run_id).question for run_id in reply["runs"].values()} == {"first", "second", "third"}
         assert engine.runs(without_tag=BATCH) == []
+
+
+def test_what_the_verdicts_are_worth_is_said_by_kind_and_over_what(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with handed_over(data_dir, knowledge=HOLDS) as (_, engine):
+        expected = (Expectation("text", "The text of p1"),)
+        cases = [Case(f"c{place}", f"{name}", expected) for place, name in enumerate(("first", "second", "third"))]
+        engine.evaluation.save_query_set(QuerySet("by passage", tuple(cases)))
+        assert main(["eval", "by passage", "--json", "-"]) == 0
+        (grader,) = result(capsys)["grader"].values()
+        assert (grader["questions"], len(grader["bins"]), grader["unlabelled_n"]) == (3, 10, 0)
+        assert grader["n"] == sum(item["n"] for item in grader["bins"]) > 3
+        assert 0 < grader["ece"] <= 1 and grader["brier"] > 0 and grader["assumed_n"] > 0
+        told = [item["interval"] for item in grader["bins"] if item["n"]]
+        assert told and all(0 <= item["low"] < item["high"] <= 1 for item in told)
+        assert main(["eval", "by passage"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f"ECE {grader['ece']:.3f}. Over {grader['n']} passages of 3 questions;" in shown
 
 
 def test_a_saved_set_is_run_by_its_name_on_its_own_collection(

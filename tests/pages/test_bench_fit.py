@@ -18,6 +18,7 @@ from engine.evaluation.cases import QuerySet, sample_set
 from engine.evaluation.fitting import LEAST, LEAST_QUESTIONS
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.grader_fit import GraderFit
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.pages.driving import button, inline, on_pages, opened, visible
@@ -115,8 +116,32 @@ def chatting(tmp_path: Path) -> Iterator[Engine]:
         use_engine(None)
 
 
-def test_corrections_of_a_chat_grader_are_tried_as_examples_and_used(chatting: Engine) -> None:
+def by_examples(app: AppTest) -> AppTest:
+    app.session_state["bench_fit_way"] = "examples"
+    return app.run()
+
+
+def test_what_a_chat_model_says_of_itself_is_calibrated_without_a_call(chatting: Engine) -> None:
+    """Its 0.9 for every no is what the labels make of it; figures and what-if go by it at once."""
+    app = pressed(bench("by chat"), "Try a fit")
+    assert EN("With it") in inline(app)
+    (batch,) = chatting.evaluation.batches("by chat")
+    ((_, record), *_) = chatting.batches.results(batch.id)
+    fit = GraderFit(
+        "calibration", "ollama:qwen3:8b", "samples", {"of": "said", "scores": [0.1], "chances": [0.1, 0.6, 0.9]}
+    )
+    kept = chatting.grader_fits.keep(fit)
     app = bench("by chat")
+    assert kept.id in visible(app)
+    app.button(key=f"bench_fit_use_{kept.id}").click().run()
+    assert app.session_state["grader"] == kept.name and not app.exception
+    assert "go by it already" in visible(app)
+    wanted = replace(record.config, models=RoleModels(grader=RoleModel(kept.name)))
+    assert record.outcome != "answered" and chatting.what_if(record, wanted).outcome == "answered"
+
+
+def test_corrections_of_a_chat_grader_are_tried_as_examples_and_used(chatting: Engine) -> None:
+    app = by_examples(bench("by chat"))
     label = next(item.label for item in app.button if item.key == "bench_examples_try")
     assert label.endswith(" calls")
     button(app, lambda text: text == label).click().run()
@@ -132,7 +157,7 @@ def test_corrections_of_a_chat_grader_are_tried_as_examples_and_used(chatting: E
     for case, record in chatting.batches.results(batch.id):
         for name in record.first_verdicts(by_hand=False):
             chatting.evaluation.set_label(case.question, name, False)
-    app = bench("by chat")
+    app = by_examples(bench("by chat"))
     assert EN("No label contradicts a verdict.") in visible(app)
     assert not [item for item in app.button if item.key == "bench_examples_try"]
 
