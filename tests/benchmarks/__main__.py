@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
             bench = Bench(
                 Path(folder), sizes, options.data, vectors, options.out,
-                options.model, options.url, options.called, options.record,
+                options.model, options.url, options.called, options.record, options.kept,
             )  # fmt: skip
             rows = list(item.measure(bench))
             print(table(rows) if rows else "", flush=True)
@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default="", help="a model to measure: ollama:NAME, openai:NAME, rerank:NAME …")
     parser.add_argument("--url", default="", help="address of its server")
     parser.add_argument("--called", default="", metavar="NAME", help="its name in the tables")
+    parser.add_argument("--kept", action="store_true", help="figures of the replies of a model that are kept, no call")
     parser.add_argument("--record", action="store_true", help="keep the figures that stand in the documentation")
     parser.add_argument("--vectors", type=Path, help="folder that keeps embedded texts; default: in the data folder")
     parser.add_argument("--out", type=Path, help="folder for reports with charts, where a benchmark makes them")

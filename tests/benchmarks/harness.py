@@ -67,6 +67,8 @@ class Sizes:
     """One of how many sample questions has its passages refined."""
     drawn: int = 40
     """Questions of public data sets that a model is measured on, a language and set."""
+    stated: int = 100
+    """Pairs on which a chat model that gives P(yes) is also asked how sure it is."""
 
 
 TINY = Sizes(
@@ -111,6 +113,8 @@ class Bench:
     """Its name in the tables."""
     record: bool = False
     """Whether the figures are to be kept for the documentation."""
+    kept: bool = False
+    """Whether only replies that are kept already count, without a call."""
 
 
 Measure = Callable[[Bench], Iterator[Row]]

@@ -45,6 +45,9 @@ class Graded:
     kind: VerdictKind = "said"
 
 
+Verdicted = tuple[LabelledPair, Graded]
+
+
 class Heard(SilentTrace):
     """The calls that a role made."""
 
@@ -62,9 +65,13 @@ class Heard(SilentTrace):
 
 
 class Kept:
-    """A file that keeps each result as it comes, so that a measurement which stops continues from there."""
+    """A file that keeps each result as it comes, so that a measurement which stops continues from there.
 
-    def __init__(self, path: Path) -> None:
+    ``closed``: what is not kept yet is left out instead of being asked for.
+    """
+
+    def __init__(self, path: Path, *, closed: bool = False) -> None:
+        self._closed = closed
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
@@ -76,17 +83,20 @@ class Kept:
                 self._known[item["key"]] = item["value"]
 
     def of(self, key: str, made: Callable[[], Any]) -> Any:
-        """What is kept under a key, else what is made now."""
+        """What is kept under a key, else what is made now; None where that may not be."""
         if key not in self._known:
+            if self._closed:
+                return None
             self._known[key] = made()
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"key": key, "value": self._known[key]}, ensure_ascii=False) + "\n")
         return self._known[key]
 
 
-def graded(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept) -> list[Graded]:
-    """Judge each pair on its own, in order."""
-    return [Graded(**kept.of(pair.key, partial(_asked, pair, grader))) for pair in pairs]
+def graded(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept, way: str = "") -> list[Verdicted]:
+    """Judge each pair on its own, in order; ``way`` is what verdicts of the same model are kept apart by."""
+    found = ((pair, kept.of(f"{way} {pair.key}".strip(), partial(_asked, pair, grader))) for pair in pairs)
+    return [(pair, Graded(**plain)) for pair, plain in found if plain is not None]
 
 
 def _asked(pair: LabelledPair, grader: Grader) -> dict[str, Any]:
@@ -113,7 +123,7 @@ def as_pair(pair: LabelledPair, p: float | None, *, label: bool | None = None) -
     return Pair(pair.group, pair.question, pair.passage.id, p, right, source, -1.0 if p is None else p)
 
 
-def fitted(learnt: Iterable[tuple[LabelledPair, Graded]]) -> Callable[[Graded], Graded]:
+def fitted(learnt: Iterable[Verdicted]) -> Callable[[Graded], Graded]:
     """Venn-Abers calibration on pairs, for verdicts on others."""
     known = [(given.raw, pair.relevant) for pair, given in learnt if given.raw is not None]
     table = table_of([raw for raw, _ in known], [label for _, label in known])

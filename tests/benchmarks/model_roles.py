@@ -49,7 +49,8 @@ def judged(pairs: Sequence[LabelledPair], model: RoleModel, settings: Settings, 
         for right, answer in ((True, pair.gold), (False, pair.other)):
             request = JudgeRequest(pair.question, answer, (pair.passage,))
             plain = kept.of(f"judge {pair.key} {right}", partial(_verdict, judge, request))
-            found.append(Judged(pair, right, Graded(**plain)))
+            if plain is not None:
+                found.append(Judged(pair, right, Graded(**plain)))
     return found
 
 
@@ -129,6 +130,8 @@ def rewritten(
     found = []
     for item in items:
         plain = kept.of(f"rewrite {item.question}", partial(_rewrite, item, rewriter))
+        if plain is None:
+            continue
         query = plain["query"]
         matrix = np.stack([vectors.passage(text) for text in item.pool])
         first = np.argsort(-(matrix @ vectors.query(query)))[:FIRST] if query else ()

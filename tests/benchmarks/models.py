@@ -9,6 +9,7 @@ into the file that ``docs/models.md`` and the page's advice are made from; ``--c
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +18,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from engine.builtin.grader import BuiltinGrader
 from engine.evaluation.grader_bench import GraderFigures, figures
 from engine.evaluation.measured_models import FILE, Entry, Found
+from engine.llm.grader import ChatGrader
+from engine.llm.prompts import GRADER_RULES, YES_NO_RULES
 from engine.model.config import RERANK_SERVER, RoleModel
 from engine.roles import Grader
 from engine.settings import Settings
@@ -30,6 +32,7 @@ from tests.benchmarks.model_grading import (
     MEASURED,
     Graded,
     Kept,
+    Verdicted,
     as_pair,
     fitted,
     graded,
@@ -60,16 +63,22 @@ def models(bench: Bench) -> Iterator[Row]:
     found = Found()
     for name in dict.fromkeys(("builtin", bench.model or "builtin")):
         model, settings = RoleModel(name), _settings(bench)
-        kept = Kept(_folder(bench) / f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl")
+        kept = Kept(_folder(bench) / f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl", closed=bench.kept)
         said = {"model": "builtin" if model.built_in else bench.called or name, **_circumstances()}
-        grader = BuiltinGrader(similarity_of) if model.built_in else grader_of(model, settings, None)
         if model.built_in:
             said["learnt_from"] = ["XQuAD"]
-        found.graders.extend({**said, **entry} for entry in of_grader(pairs, grader, kept, bench.url))
         if model.chats:
-            found.judges.append({**said, **of_judge(judged(apart(pairs), model, settings, kept))})
+            own = of_chat_grader(pairs, model, settings, kept, bench.sizes.stated)
+        else:
+            own = of_grader(pairs, grader_of(model, settings, similarity_of), kept)
+        memory_mb = None if model.built_in else resident_mb(bench.url)
+        found.graders.extend({**said, **entry, "memory_mb": memory_mb} for entry in own)
         if model.chats or model.built_in:
-            found.rewriters.append({**said, **of_rewriter(rewritten(lacking, model, settings, kept, vectors))})
+            rewrites = rewritten(lacking, model, settings, kept, vectors)
+            found.rewriters.extend({**said, **entry} for entry in of_rewriter(rewrites))
+        if model.chats:
+            answers = judged(apart(pairs), model, settings, kept)
+            found.judges.extend({**said, **entry} for entry in of_judge(answers))
     print(tables_of(found), flush=True)
     if bench.record:
         print(f"kept in {write(found)}")
@@ -97,19 +106,38 @@ def apart(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
     return [pair for pair in pairs if half[pair.group] == "apart"]
 
 
-def of_grader(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept, url: str = "") -> Iterator[Entry]:
+def of_grader(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept, way: str = "") -> Iterator[Entry]:
     """The grader as it is and, where it gives scores or log-odds, calibrated on the other half."""
     measured = apart(pairs)
-    given = graded(measured, grader, kept)
-    yield entry_of(list(zip(measured, given, strict=True)), memory_mb=resident_mb(url))
-    if any(one.raw is not None for one in given):
-        others = [pair for pair in pairs if pair not in measured]
-        fit = fitted(zip(others, graded(others, grader, kept), strict=True))
-        calibrated = [(pair, fit(one)) for pair, one in zip(measured, given, strict=True)]
-        yield {**entry_of(calibrated), "fitted_on": len(others)}
+    given = graded(measured, grader, kept, way)
+    if given:
+        yield entry_of(given)
+    if any(one.raw is not None for _, one in given):
+        learnt = graded([pair for pair in pairs if pair not in measured], grader, kept, way)
+        if len({pair.relevant for pair, _ in learnt}) == 2:
+            fit = fitted(learnt)
+            yield {**entry_of([(pair, fit(one)) for pair, one in given]), "fitted_on": len(learnt)}
 
 
-def entry_of(asked: Sequence[tuple[LabelledPair, Graded]], memory_mb: float | None = None) -> Entry:
+def of_chat_grader(
+    pairs: Sequence[LabelledPair], model: RoleModel, settings: Settings, kept: Kept, most: int
+) -> Iterator[Entry]:
+    """The grader as runs have it and, where that is P(yes), its own words on the first ``most`` pairs beside it.
+
+    Words take about ten times as long.
+    """
+    way = hashlib.sha256(f"{YES_NO_RULES}{GRADER_RULES}".encode()).hexdigest()[:8]
+    shipped = ChatGrader(model, settings)
+    own = list(of_grader(pairs, shipped, kept, way))
+    yield from own
+    if own and own[0]["kind"] == "token":
+        said = graded(apart(pairs)[:most], ChatGrader(model, settings, as_said=True), kept, f"said {way}")
+        if said:
+            yield entry_of(said)
+            yield {**entry_of(graded([pair for pair, _ in said], shipped, kept, way)), "compared_with": "said"}
+
+
+def entry_of(asked: Sequence[Verdicted]) -> Entry:
     """Figures on all pairs and on each set, with 95 % intervals; time and tokens are medians a pair."""
     sets: dict[str, Any] = {}
     for name in ("all", *dict.fromkeys(pair.of for pair, _ in asked)):
@@ -125,7 +153,6 @@ def entry_of(asked: Sequence[tuple[LabelledPair, Graded]], memory_mb: float | No
         "sets": sets,
         **_costs(one for _, one in asked),
         "unreadable": share_of(unreadable, [pair.group for pair, _ in asked]),
-        "memory_mb": memory_mb,
     }
 
 
@@ -142,12 +169,14 @@ def _rounded(value: float | None, spread: tuple[float, float] | None) -> list[fl
     return None if value is None or spread is None else [round(number, 3) for number in (value, *spread)]
 
 
-def of_judge(asked: Sequence[Judged]) -> Entry:
-    """How often right answers were called right and wrong ones wrong."""
+def of_judge(asked: Sequence[Judged]) -> Iterator[Entry]:
+    """How often right answers were called right and wrong ones wrong; nothing of nothing."""
+    if not asked:
+        return
     read = [item for item in asked if item.given.p is not None]
     groups = [item.pair.group for item in read]
     own = [as_pair(item.pair, item.given.p, label=item.right) for item in read]
-    return {
+    yield {
         "answers": len(asked),
         "accuracy": share_of([(item.given.p == 1.0) == item.right for item in read], groups),
         "kappa": _rounded(figures(own).kappa, intervals(own, {"kappa": VALUES["kappa"]}).get("kappa")),
@@ -157,10 +186,12 @@ def of_judge(asked: Sequence[Judged]) -> Entry:
     }
 
 
-def of_rewriter(found: Sequence[Rewritten]) -> Entry:
-    """Of questions that missed, how many find the right passage when they are asked once more in other words."""
+def of_rewriter(found: Sequence[Rewritten]) -> Iterator[Entry]:
+    """Of questions that missed, how many find the right passage when the rewriter asks them; nothing of nothing."""
+    if not found:
+        return
     groups = [item.question for item in found]
-    return {
+    yield {
         "questions": len(found),
         "finds": share_of([item.finds for item in found], groups),
         "same": share_of([item.same for item in found], groups),

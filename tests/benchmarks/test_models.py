@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 
 from engine.builtin.evidence import read_question, weigh
 from engine.evaluation.measured_models import Entry, Found, measured_models
+from engine.model.config import RoleModel
 from engine.model.values import Passage, Verdict
 from engine.retrieval.similarity import ANCHOR_LANGUAGES, AnchorLanguage
 from engine.roles import SILENT, Trace
+from engine.settings import Settings
 from tests.benchmarks import model_grading
 from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs, other_words, passage_of
 from tests.benchmarks.model_grading import Kept, share_of
-from tests.benchmarks.models import apart, of_grader, write
+from tests.benchmarks.models import apart, of_chat_grader, of_grader, write
 from tests.docs.model_tables import graders_table
 from tests.fitting.fit_grader import Vectors
+from tests.llm.recording import verdict_json
+from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +121,26 @@ def test_a_grader_with_scores_is_measured_as_it_is_and_calibrated_on_the_other_h
     assert shipped["sets"]["all"]["accuracy"][0] == 0.5
     assert calibrated["sets"]["all"]["accuracy"][0] > 0.8
     assert calibrated["fitted_on"] == len(pairs) - len(apart(pairs))
+
+
+def test_a_chat_model_is_measured_by_its_probability_of_yes_and_on_some_pairs_by_its_own_words(tmp_path: Path) -> None:
+    def weigh(request: RecordedRequest) -> dict[str, float]:
+        yes = 0.9 if ">2." in str(request.messages[1]["content"]).replace("\n", "") else 0.6
+        return {"Yes": yes, "No": 0.95 - yes}
+
+    pairs = [_pair(place // 2, text, right) for place in range(8) for text, right in (("2.0", True), ("1.0", False))]
+    with OllamaStandIn(["m"], reply=lambda _: verdict_json(True, 0.8), weigh=weigh) as server:
+        settings = Settings(data_dir=tmp_path, ollama_url=server.url)
+        kept = Kept(tmp_path / "kept.jsonl")
+        own, calibrated, said, same = of_chat_grader(pairs, RoleModel("ollama:m"), settings, kept, 4)
+        asked = len(server.requests)
+        closed = Kept(tmp_path / "kept.jsonl", closed=True)
+        assert len(list(of_chat_grader(pairs, RoleModel("ollama:m"), settings, closed, 4))) == 4
+        assert len(server.requests) == asked
+    assert [entry["kind"] for entry in (own, calibrated, said, same)] == ["token", "token", "said", "token"]
+    assert (own["sets"]["all"]["auc"][0], said["sets"]["all"]["auc"][0]) == (1.0, 0.5)
+    assert said["sets"]["all"]["pairs"] == same["sets"]["all"]["pairs"] == 4
+    assert not list(of_chat_grader(pairs, RoleModel("ollama:m"), settings, Kept(tmp_path / "none", closed=True), 4))
 
 
 def test_a_measurement_that_was_ended_while_it_wrote_continues(tmp_path: Path) -> None:

@@ -29,17 +29,27 @@ def tables_of(found: Found) -> str:
 def graders_table(found: Found) -> str:
     """A line for each grader and way of asking: ranking by set, then everything else on all pairs."""
     sets = list(dict.fromkeys(name for entry in found.graders for name in entry["sets"] if name != "all"))
-    head = ("grader", "P(relevant) is", *(f"AUC, {name}" for name in sets), "κ", "right at 0.5", "ECE", "Brier")
+    head = (
+        "grader",
+        "P(relevant) is",
+        "pairs",
+        *(f"AUC, {name}" for name in sets),
+        "κ",
+        "right at 0.5",
+        "ECE",
+        "Brier",
+    )
     rows = []
     for entry in found.graders:
         own = entry["sets"]
         way = _KINDS[entry["kind"]] + (f", calibrated on {entry['fitted_on']} others" if "fitted_on" in entry else "")
+        way += f", the same {own['all']['pairs']} pairs" if "compared_with" in entry else ""
         ranked = (
             _spread(own.get(name, {}).get("auc")) + (", fitted on it" if name in entry.get("learnt_from", ()) else "")
             for name in sets
         )
         rest = (_spread(own["all"][key]) for key in ("kappa", "accuracy", "ece", "brier"))
-        rows.append((model_name(entry), way, *ranked, *rest))
+        rows.append((model_name(entry), way, str(own["all"]["pairs"]), *ranked, *rest))
     return table(head, rows)
 
 
@@ -54,7 +64,7 @@ def costs_table(found: Found) -> str:
             str(entry["sets"]["all"]["pairs"]), entry["date"],
         )
         for entry in found.graders
-        if "fitted_on" not in entry
+        if "fitted_on" not in entry and "compared_with" not in entry
     ]  # fmt: skip
     return table(head, rows)
 
