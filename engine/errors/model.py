@@ -134,6 +134,11 @@ class ModelError(WorkbenchError):
         N_("Download the file again, or choose another one: it must be a whole GGUF file that llama.cpp knows."),
         code="WB427",
     )
+    local_file_cut = Message(
+        N_("The file of {model} is cut off, or no GGUF file."),
+        N_("Download it again, or choose another one."),
+        code="WB427",
+    )
     local_file_misplaced = Message(
         N_("The model in the file of {model} is of another kind."),
         N_("Choose one that the page System shows for this: models for chat, for embedding and for scores differ."),

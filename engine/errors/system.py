@@ -77,6 +77,31 @@ class HostError(WorkbenchError):
         N_("Look at Ollama's log and at this machine's connection to the library, then pull it again."),
         code="WB615",
     )
+    fetch_no_room = Message(
+        N_("{folder} has {free_mb} MB left, which is too little for {name}."),
+        N_("Free some space, or point WORKBENCH_DATA_DIR at another folder; then download it again."),
+        code="WB613",
+    )
+    fetch_unwritable = Message(
+        N_("{name} cannot be written to {path}: {why}."),
+        N_("Make the folder writable, or free some space; then download it again."),
+        code="WB613",
+    )
+    fetch_interrupted = Message(
+        N_("The download of {name} from {address} broke off: {why}."),
+        N_("Download it again, which continues where it was; HF_ENDPOINT names another address of the hub."),
+        code="WB614",
+    )
+    fetch_refused = Message(
+        N_("{address} does not give {name} ({status})."),
+        N_("Look at this machine's connection, or name another address of the hub in HF_ENDPOINT; then try again."),
+        code="WB615",
+    )
+    fetch_differs = Message(
+        N_("What came for {name} is another file: its checksum is {found}, not {expected}."),
+        N_("It was deleted. Download it again; if it comes again, the address or the network between is not sound."),
+        code="WB623",
+    )
     busy = Message(
         N_("Something of that kind is under way for {subject}."),
         N_("Wait for its end, or stop it first."),

@@ -23,20 +23,21 @@ _ENCODERS = ("bert", "eurobert", "gemma-embedding", "t5encoder")
 """Ends of the names of architectures that write nothing, where a file does not say how it pools."""
 _PARTS = ("mmproj", "adapter", "imatrix", "vocab")
 """Kinds of files that hold no model by themselves."""
-_WHY_CUT = "it is cut off, or no GGUF file."
 
 
 def model_in(path: Path) -> LocalModel:
-    """The model of a file; raises ``ModelError.local_file_unusable`` for one that is no whole GGUF file.
+    """The model of a file; raises ``ModelError`` for one that is no whole GGUF file or cannot be read.
 
     A file that is cut within its last tensor is left to llama.cpp to refuse.
     """
     try:
         seen = path.stat()
         return _read(path, seen.st_size, seen.st_mtime_ns)
-    except (OSError, ValueError, struct.error, UnicodeError) as foreign:
-        why = str(foreign.strerror) if isinstance(foreign, OSError) and foreign.strerror else _WHY_CUT
-        raise ModelError.local_file_unusable(model=f"local:{path.name}", why=why) from foreign
+    except OSError as foreign:
+        why = foreign.strerror or str(foreign)
+        raise ModelError.local_file_unusable(model=path.name, why=why) from foreign
+    except (ValueError, struct.error) as foreign:
+        raise ModelError.local_file_cut(model=path.name) from foreign
 
 
 @lru_cache(maxsize=64)
@@ -54,7 +55,7 @@ class _Header:
 
     def values(self) -> Mapping[str, Any]:
         if self._file.read(4) != _MAGIC:
-            raise ValueError(_WHY_CUT)
+            raise ValueError(self._file.name)
         _version, tensors, count = self._numbers("<IQQ")
         found = {self._text(): self._value(self._number("I")) for _ in range(self._fitting(count))}
         last = 0
@@ -64,7 +65,7 @@ class _Header:
             self._skip(8 * dimensions + 4)
             last = max(last, self._number("Q"))
         if self._file.tell() + last > self._size:
-            raise ValueError(_WHY_CUT)
+            raise ValueError(self._file.name)
         return found
 
     def _value(self, kind: int) -> Any:
@@ -85,7 +86,7 @@ class _Header:
 
     def _number(self, form: str) -> Any:
         if not form:
-            raise ValueError(_WHY_CUT)
+            raise ValueError(self._file.name)
         return self._numbers("<" + form)[0]
 
     def _numbers(self, form: str) -> tuple[Any, ...]:
@@ -94,7 +95,7 @@ class _Header:
     def _bytes(self, count: int) -> bytes:
         found = self._file.read(self._fitting(count))
         if len(found) < count:
-            raise ValueError(_WHY_CUT)
+            raise ValueError(self._file.name)
         return found
 
     def _skip(self, count: int) -> None:
@@ -103,7 +104,7 @@ class _Header:
     def _fitting(self, count: int) -> int:
         """A number of things that the file has room for: a damaged one may name any number."""
         if count > self._size - self._file.tell():
-            raise ValueError(_WHY_CUT)
+            raise ValueError(self._file.name)
         return count
 
 

@@ -30,6 +30,7 @@ from pydantic import SecretStr
 from engine.errors import ModelError, ModelInterrupted
 from engine.llm.connection import PerLoop
 from engine.llm.gguf import model_in
+from engine.model.config import RoleModel
 from engine.model.ending import killed
 from engine.model.system import LocalKind, LocalModel
 from engine.model.values import Fault
@@ -45,6 +46,8 @@ TEXT_TOKENS = 2048
 """Longest text that is embedded or scored, where the model takes so much: one is read in one piece."""
 MOST_WAITING = 64
 IDLE_S = 600.0
+_OVERHEAD = 200_000_000
+"""Bytes that a process takes besides weights and context, about."""
 _DEATHS, _WITHIN_S = 3, 60.0
 _LEAST_START_S, _BYTES_A_SECOND = 60.0, 20_000_000
 """A start takes a minute at most, and a second more for each 20 MB: a slow disk that others read from too."""
@@ -169,10 +172,22 @@ def _seen(path: Path, settings: Settings) -> LocalModel:
         size = path.stat().st_size if path.is_file() else 0
         return LocalModel(path.name, size, "", "", "", "", 0, 0, 0, fault=Fault.of(error))
     running = _all.get((settings.data_dir, path))
-    return replace(found, loaded=running.memory() if running else None)
+    needs = _needed(found, _tokens(found, RoleModel().num_ctx))
+    return replace(found, needs=needs, loaded=running.memory() if running else None)
 
 
-def _running_of(model: str, settings: Settings, kind: LocalKind) -> _Running:
+def _tokens(model: LocalModel, context: int) -> int:
+    """Tokens of context for all slots together, where each is to have so many."""
+    most = model.context_length or context or TEXT_TOKENS
+    return min(context, most) * SLOTS if model.kind == "chat" else min(TEXT_TOKENS, most)
+
+
+def _needed(model: LocalModel, tokens: int) -> int:
+    return model.size + tokens * model.token_bytes + _OVERHEAD
+
+
+def checked(model: str, settings: Settings, kind: LocalKind) -> tuple[Path, LocalModel]:
+    """The file of a model that can be run as one of this kind; raises ``ModelError`` that says what is missing."""
     if not installed():
         raise ModelError.provider_not_installed(model=model, package=PACKAGES)
     path = _paths(settings).get(model.partition(":")[2])
@@ -181,6 +196,11 @@ def _running_of(model: str, settings: Settings, kind: LocalKind) -> _Running:
     found = model_in(path)
     if found.kind != kind:
         raise ModelError.local_file_misplaced(model=model)
+    return path, found
+
+
+def _running_of(model: str, settings: Settings, kind: LocalKind) -> _Running:
+    path, found = checked(model, settings, kind)
     with _guard:
         return _all.setdefault((settings.data_dir, path), _Running(model, path, found))
 
@@ -240,7 +260,7 @@ class _Running:
         """The process, with room for so many tokens of context a call, for a call that has its place."""
         with self._guard:
             self._note_death()
-            tokens = self._tokens(context)
+            tokens = _tokens(self.model, context)
             # One that others are using stays as it is: a prompt that does not fit it is refused.
             if self._process is not None and self._process.context < tokens and self._calls == 1:
                 self.stop()
@@ -291,11 +311,6 @@ class _Running:
             self._timer = None
             self.stop()
 
-    def _tokens(self, context: int) -> int:
-        """Tokens of context for all slots together."""
-        most = self.model.context_length or context or TEXT_TOKENS
-        return min(context, most) * SLOTS if self.model.kind == "chat" else min(TEXT_TOKENS, most)
-
     def _note_death(self) -> str | None:
         process = self._process
         if process is None or process.child.poll() is None:
@@ -309,7 +324,7 @@ class _Running:
     def _start(self, tokens: int) -> _Process:
         if len(self._deaths) == _DEATHS and time.monotonic() - self._deaths[0] < _WITHIN_S:
             raise ModelError.local_resting(model=self.name, times=_DEATHS, why=self._why)
-        needed, free = self.model.needs(tokens), free_memory()
+        needed, free = _needed(self.model, tokens), free_memory()
         if free is not None and needed > free:
             raise ModelError.local_memory(model=self.name, needed=needed // _MB, free=free // _MB)
         key = secrets.token_hex(16)

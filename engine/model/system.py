@@ -76,8 +76,6 @@ class ModelDetails:
         return "embedding" in self.capabilities
 
 
-LOCAL_OVERHEAD = 200_000_000
-"""Bytes that a process of llama.cpp takes besides weights and context, about."""
 LocalKind = Literal["chat", "embedding", "scores", ""]
 """What a model of a file can do; empty: nothing that is of use here."""
 
@@ -100,19 +98,33 @@ class LocalModel:
     embedding_length: int
     token_bytes: int
     """Memory that one token of context takes."""
+    needs: int = 0
+    """Bytes of memory that its process takes, about, with a context of the usual length."""
     loaded: int | None = None
     """Bytes of memory that its process has; None where there is none, 0 where the system does not say."""
     fault: Fault | None = None
     """Why it cannot be used."""
 
-    def needs(self, tokens: int) -> int:
-        """Bytes of memory, about, with a context of so many tokens in all."""
-        return self.size + tokens * self.token_bytes + LOCAL_OVERHEAD
-
     @property
     def role_name(self) -> str:
         """How a config names it."""
         return f"cross_encoder:{self.name}" if self.kind == "scores" else f"local:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueModel:
+    """A model of files that is known to work here and can be fetched."""
+
+    name: str
+    """How a config names it."""
+    kind: LocalKind
+    size: int
+    licence: str
+    languages: str
+    repository: str
+    checksum: str
+    """SHA-256 of its largest file."""
+    here: bool
 
 
 @dataclass(frozen=True, slots=True)

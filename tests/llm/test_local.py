@@ -76,7 +76,8 @@ def test_a_file_says_what_its_model_can_do_and_what_it_needs(settings: Settings)
     )
     # Two vectors of 16-bit numbers for each of two heads of half the width.
     assert chat.token_bytes == 2 * 2 * WIDTH
-    assert chat.needs(1000) - chat.needs(0) == 1000 * chat.token_bytes
+    usual = RoleModel().num_ctx * local.SLOTS
+    assert chat.needs == chat.size + usual * chat.token_bytes + local._OVERHEAD
     assert chat.loaded is None and chat.fault is None
 
 
@@ -230,7 +231,6 @@ def test_a_file_that_is_cut_off_is_refused_with_a_remedy(settings: Settings, tmp
     with pytest.raises(ModelError) as raised:
         say(Settings(data_dir=settings.data_dir, model_file=str(path)))
     assert raised.value.code == "WB427"
-    assert raised.value.params["why"]
 
 
 def test_a_file_of_another_kind_is_refused_before_it_is_loaded(settings: Settings) -> None:

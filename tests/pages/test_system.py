@@ -11,10 +11,11 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
-from engine.model.system import ModelTrial, PartHealth
+from engine.model.system import CatalogueModel, LocalModel, ModelTrial, PartHealth
+from engine.model.values import Fault
+from pages.parts.system import files, ollama
 from pages.parts.system import health as system_hint
 from pages.parts.system import models as system_models
-from pages.parts.system import ollama
 from pages.parts.system.ollama import FIRST, ModelEvent
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, BrokenHost, FakeHost, sound_parts
@@ -235,6 +236,35 @@ def test_a_press_in_the_table_does_what_it_says(
     app.run()
     assert not app.exception
     assert told in host.told
+
+
+def test_models_in_files_say_what_they_take_and_those_that_can_be_fetched_what_they_are(
+    give: Give, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = LocalModel("a.gguf", 2 * 1024**3, "chat", "qwen2", "1.5B", "mit", 4096, 64, 1, needs=3 * 1024**3)
+    broken = replace(chat, name="cut.gguf", kind="", fault=Fault("WB427", "It is cut off.", "Fetch it again."))
+    loaded = replace(chat, name="b.gguf", loaded=4 * 1024**3)
+    offer = CatalogueModel("local:c.gguf", "chat", 5 * 1024**3, "apache-2.0", "en", "x/c", "ab12" * 16, here=False)
+    host = give(FakeHost(files=(chat, broken, loaded), offered_files=(offer, replace(offer, name="d", here=True))))
+    app = opened("system", part="models")
+    shown = inline(app)
+    for said in ("local:a.gguf", "needs about 3.0 GB", "loaded · 4.0 GB", "It is cut off.", "Fetch it again."):
+        assert said in shown
+    for said in ("local:c.gguf", "apache-2.0", "5.0 GB", "sha256 ab12ab12ab12", "pull:local:c.gguf"):
+        assert said in shown
+    assert "pull:d" not in shown and "try:local:cut.gguf" not in shown
+    events = [ModelEvent("pull", "local:c.gguf"), ModelEvent("try", "local:a.gguf")]
+    monkeypatch.setattr(files, "view", lambda *_, **__: events.pop() if events else None)
+    app.run()
+    assert not app.exception
+    assert {"try local:a.gguf", "pull local:c.gguf"} <= {*host.told}
+
+
+def test_without_the_package_the_command_that_installs_it_is_there(give: Give) -> None:
+    give(FakeHost())
+    shown = inline(opened("system", part="models"))
+    assert "xllamacpp langchain-openai" in shown
+    assert "Known to work" not in shown
 
 
 def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give) -> None:

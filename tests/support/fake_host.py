@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from engine.errors import HostError, WorkbenchError
 from engine.model.system import (
+    CatalogueModel,
+    LocalModel,
     ModelDetails,
     ModelTrial,
     OfferedModels,
@@ -43,6 +45,8 @@ class FakeHost:
     installed: tuple[ModelDetails, ...] = ()
     downloads: tuple[PullStatus, ...] = ()
     trial: ModelTrial | None = None
+    files: tuple[LocalModel, ...] = ()
+    offered_files: tuple[CatalogueModel, ...] = ()
     told: list[str] = field(default_factory=list)
 
     def health(self) -> tuple[PartHealth, ...]:
@@ -51,6 +55,15 @@ class FakeHost:
 
     def models(self, fresh: bool = False) -> tuple[ModelDetails, ...]:
         return self.installed
+
+    def local_models(self) -> tuple[LocalModel, ...]:
+        return self.files
+
+    def catalogue(self) -> tuple[CatalogueModel, ...]:
+        return self.offered_files
+
+    def runs_files(self) -> bool:
+        return bool(self.files)
 
     def start_pull(self, name: str) -> None:
         if " " in name:

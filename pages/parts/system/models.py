@@ -19,11 +19,11 @@ from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig
-from engine.model.system import ModelDetails, Provider
+from engine.model.system import CatalogueModel, LocalModel, ModelDetails, Provider
 from engine.version import install_command
 from pages.parts.common.actions import say_fault
 from pages.parts.common.rights import may
-from pages.parts.system import ollama, trial
+from pages.parts.system import files, ollama, trial
 from pages.parts.system.ollama import FRESH, PREFIX, ModelEvent, chats, event_of
 from pages.parts.system.state import again_button
 from pages.parts.system.work import Looked, draw_fault, looked, until
@@ -42,6 +42,8 @@ class Seen:
     providers: tuple[Provider, ...]
     others: tuple[str, ...] = ()
     """Chat models of other servers, as a config names them."""
+    files: tuple[LocalModel, ...] = ()
+    catalogue: tuple[CatalogueModel, ...] = ()
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -55,7 +57,8 @@ def seen_models(engine: Engine) -> Looked[Seen]:
     def look() -> Seen:
         ollama = engine.ollama(fresh=True)
         others = tuple(name for name in engine.chat_models(fresh=True) if not name.startswith(PREFIX))
-        return Seen(ollama, engine.host.models(fresh=True), engine.host.providers(), others)
+        host = engine.host
+        return Seen(ollama, host.models(fresh=True), host.providers(), others, host.local_models(), host.catalogue())
 
     return looked("models", look, fresh=st.session_state.pop(FRESH, False), most_s=_OLD_S)
 
@@ -70,6 +73,8 @@ def panel(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
     if found.value is not None:
         _roles(engine, found.value, words)
         ollama.panel(engine, found.value.ollama, found.value.models, words)
+        files.panel(engine, found.value.files, found.value.catalogue, words)
+        ollama.downloads(engine, words)
         _providers(engine, found.value, words)
     until(found)
 

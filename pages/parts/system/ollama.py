@@ -57,11 +57,13 @@ class ModelEvent:
 def panel(engine: Engine, status: OllamaStatus, models: Sequence[ModelDetails], words: Words) -> None:
     """Draw what Ollama has, its downloads, and how to start or fill it."""
     with st.container(border=True, key="system_ollama"):
-        _act(engine, view(status, models, words, key="ollama"))
-        if not status.reachable:
-            return
+        event = view(status, models, words, key="ollama")
+        if event is not None and event.press == "try":
+            trial.begin(engine, f"{PREFIX}{event.model}", "ollama")
+            st.rerun()
+        act(engine, event)
         trial.newest("ollama", words)
-        if not may("admin"):
+        if not status.reachable or not may("admin"):
             return
         with st.form("pull_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input(
@@ -73,12 +75,13 @@ def panel(engine: Engine, status: OllamaStatus, models: Sequence[ModelDetails], 
                 width=420,
             )
             if st.form_submit_button(words("Pull"), icon=":material/download:") and name.strip():
-                _act(engine, ModelEvent("pull", name.strip()))
-        _downloads(engine, words)
+                act(engine, ModelEvent("pull", name.strip()))
 
 
-def _downloads(engine: Engine, words: Words) -> None:
-    """Downloads, followed while one is running; the table above is redrawn when one has ended."""
+def downloads(engine: Engine, words: Words) -> None:
+    """Draw downloads, followed while one is running; the tables above are redrawn when one has ended."""
+    if not may("admin"):
+        return
     running = any(not item.over for item in engine.host.pulls())
 
     @st.fragment(run_every=_LOOK_S if running else None)
@@ -88,17 +91,14 @@ def _downloads(engine: Engine, words: Words) -> None:
             st.session_state[FRESH] = True
             st.rerun()
         if found:
-            _act(engine, event_of(draw_system([_pull(item, words) for item in found], words, key="pulls")))
+            act(engine, event_of(draw_system([_pull(item, words) for item in found], words, key="pulls")))
 
     watch()
 
 
-def _act(engine: Engine, event: ModelEvent | None) -> None:
+def act(engine: Engine, event: ModelEvent | None) -> None:
     """Do what was pressed."""
     match event:
-        case ModelEvent("try", name):
-            trial.begin(engine, f"{PREFIX}{name}", "ollama")
-            st.rerun()
         case ModelEvent("unload", name):
             _attempt(lambda: engine.host.unload(name))
         case ModelEvent("pull", name):

@@ -242,6 +242,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "takes records, which the caller has read": ("Engine.start_regrade", "GraderFits.start_examples"),
     "is about models": (
         *("Host.providers", "Host.offered", "Host.models", "Host.pulls"),
+        *("Host.local_models", "Host.catalogue", "Host.runs_files"),
         *("Engine.chat_models", "Host.try_model"),
     ),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
