@@ -18,7 +18,7 @@ from components.sentences.rounds import first_round
 from engine.flow import workflow
 from engine.messages import NC_
 from engine.model.decide import open_parts
-from engine.model.values import RunRecord
+from engine.model.values import Round, RunRecord
 
 PRESS = "node:"
 """What the press of a box begins with; the node's name follows."""
@@ -98,17 +98,20 @@ def _asked(row: Row, record: RunRecord, words: Words) -> list[Node]:
     still_open = open_parts(record.rounds[: graded.index + 1], record.config)
     return [
         *([node("span", "part", words("searched too: {query}", query=translated))] if translated else ()),
-        *_parts(graded.parts, still_open, words),
+        *_parts(graded, still_open, words),
     ]
 
 
-def _parts(parts: Sequence[str], still_open: Sequence[str], words: Words) -> list[Node]:
-    return [
-        node("span", "part open", words("○ open: {part}", part=part))
-        if part in still_open
-        else node("span", "part covered", words("✓ covered: {part}", part=part))
-        for part in parts
-    ]
+def _parts(graded: Round, still_open: Sequence[str], words: Words) -> list[Node]:
+    """What the question asks, in words under the first round and by number under those after it."""
+    found = []
+    for n, part in enumerate(graded.parts, 1):
+        covered = part not in still_open
+        said = words("✓ part {n} covered", n=n) if covered else words("○ part {n} open", n=n)
+        if not graded.index:
+            said = words("{name}: {text}", name=said, text=part)
+        found.append(node("span", "part covered" if covered else "part open", said))
+    return found
 
 
 def _box(stop: Stop, record: RunRecord, words: Words, pressed: bool) -> tuple[Node, str]:

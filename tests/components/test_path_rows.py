@@ -116,6 +116,29 @@ def test_the_answer_says_how_many_sentences_it_was_given() -> None:
     assert "✓ Generate 1 cited · 1/2 sentences" in parts
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_parts_of_a_question_stand_once_in_words_and_then_by_number(language: UiLanguage) -> None:
+    record, words, asked = demo_record("demo-rescue-en"), words_for(language), ("What is it?", "Who found it?")
+
+    rounds = [
+        replace(
+            item,
+            parts=asked,
+            verdicts={name: replace(verdict, parts=(1.0, 0.0)) for name, verdict in item.verdicts.items()},
+        )
+        for item in record.rounds
+    ]
+    rows = path_of(replace(record, rounds=tuple(rounds)), words)
+    parts = [[part.text for part in kid.kids] for row in rows for kid in row.kids if kid.attrs.get("class") == "parts"]
+    covered, still_open = words("✓ part {n} covered", n=1), words("○ part {n} open", n=2)
+    assert parts == [
+        [words("{name}: {text}", name=words("○ part {n} open", n=n), text=part) for n, part in enumerate(asked, 1)],
+        [covered, still_open],
+    ]
+    heard = [next(kid.text for kid in row.kids if kid.attrs.get("class") == "sr") for row in rows]
+    assert all(part in heard[0] and part not in heard[1] for part in asked) and covered in heard[1]
+
+
 def test_attempts_used_up_are_said_where_the_path_leaves_them() -> None:
     *_, (name, last) = drawn(demo_record("demo-abstains-en"))
     assert (name, last[-4:]) == (
