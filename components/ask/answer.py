@@ -230,10 +230,16 @@ def _foot(record: RunRecord, words: Words) -> list[Node]:
 def around_text(record: RunRecord, words: Words) -> str:
     """How much was given around the passages, and what of it did not fit; empty where nothing was to be."""
     context = record.context
-    if context is None or not (context.around or context.around_cut):
+    if context is None or not (context.around or context.around_cut or context.emptied):
         return ""
     given = sum(map(len, context.around.values()))
     said = words.count("1 passage given around them", "{n} passages given around them", given)
+    if emptied := len(context.emptied):
+        said += words.count(
+            ", 1 left out because nothing in it bears on the question",
+            ", {n} left out because nothing in them bears on the question",
+            emptied,
+        )
     left_out = len(context.around_cut)
     return said + (words.count(", 1 did not fit", ", {n} did not fit", left_out) if left_out else "")
 

@@ -26,7 +26,7 @@ from components.sentences.rounds import round_names
 from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig
-from engine.model.surroundings import around_of
+from engine.model.surroundings import near_of
 from engine.model.values import (
     NO_SCALE,
     THEIR_SCALE,
@@ -108,8 +108,8 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
 
 
 def _surroundings(passage_id: PassageId, record: RunRecord) -> dict[str, list[dict[str, Any]]]:
-    """What the generator was given before and after a passage, and whether the answer cites it."""
-    around = around_of(record).get(passage_id, Around())
+    """What stands before and after a passage that the generator was given, and whether the answer cites it."""
+    around = near_of(record).get(passage_id, Around())
     cited = {name for item in record.citations if item.passage_id == passage_id for name in item.around}
     refined = record.context.refined if record.context else {}
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from engine.builtin.answer_form import Asking
 from engine.builtin.answer_kind import answer_strength
@@ -39,11 +39,15 @@ class BuiltinRefiner:
         self, request: RefineRequest, trace: Trace = SILENT
     ) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
         """The strips of every passage that is cut; raises nothing."""
-        return refined(request.question, request.passages, request.threshold, request.names)
+        return refined(request.question, request.passages, request.threshold, request.names, request.around)
 
 
 def refined(
-    question: str, passages: Sequence[Passage], threshold: float, names: Sequence[str] = ()
+    question: str,
+    passages: Sequence[Passage],
+    threshold: float,
+    names: Sequence[str] = (),
+    around: Collection[PassageId] = (),
 ) -> dict[PassageId, tuple[Sentence, ...]]:
     """The strips of each passage with their bearing on the question; those below ``threshold`` are not kept.
 
@@ -51,8 +55,9 @@ def refined(
     the question.
 
     Where none bears that much, those that bear most are kept, which is all of them where they bear equally or not at
-    all. Headings and headers of tables stay with what is kept under them. A passage in another language than the
-    question is left whole: relevance cannot be decided. Passages where nothing is cut are left out of the result.
+    all; of a passage in ``around`` none. Headings and headers of tables stay with what is kept under them. A passage
+    in another language than the question is left whole: relevance cannot be decided. Passages where nothing is cut are
+    left out of the result.
     """
     asking = asking_of(question)
     folded = tuple(dict.fromkeys(name.casefold() for name in names if len(name) > 1))
@@ -62,16 +67,16 @@ def refined(
             continue
         strips = strips_of(passage.text)
         bearings = _bearings(asking, passage, strips, folded)
-        made = _kept(strips, bearings, threshold)
+        made = _kept(strips, bearings, threshold, least=passage.id not in around)
         if not all(item.kept for item in made):
             found[passage.id] = made
     return found
 
 
-def _kept(strips: Sequence[str], bearings: Sequence[float], threshold: float) -> tuple[Sentence, ...]:
+def _kept(strips: Sequence[str], bearings: Sequence[float], threshold: float, *, least: bool) -> tuple[Sentence, ...]:
     headings = under(strips)
     own = [bearing for at, bearing in enumerate(bearings) if at not in headings]
-    enough = min(threshold, max(own or bearings, default=0.0))
+    enough = min(threshold, max(own or bearings, default=0.0)) if least else threshold
     return tuple(
         Sentence(strip, bearing, kept=bearing >= enough) for strip, bearing in zip(strips, bearings, strict=True)
     )

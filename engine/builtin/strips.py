@@ -159,13 +159,13 @@ def _goes_on(before: str, piece: str) -> bool:
     return wraps and not _FULL_STOP.search(ended) and len(ended.rsplit("\n", 1)[-1]) >= _WRAPPED_FROM
 
 
-def picked(text: str, numbers: Collection[int]) -> tuple[Sentence, ...]:
-    """The strips of a text of which those of some numbers, from 1, are kept, all where there are none.
+def picked(text: str, numbers: Collection[int], *, least: bool = True) -> tuple[Sentence, ...]:
+    """The strips of a text of which those of some numbers, from 1, are kept; with ``least`` all where there are none.
 
     Headings and headers of tables stay with what is kept under them.
     """
     strips = strips_of(text)
-    places = {number - 1 for number in numbers} or {*range(len(strips))}
+    places = {number - 1 for number in numbers} or {*range(len(strips) if least else 0)}
     places |= {at for at, below in under(strips).items() if not places.isdisjoint(below)}
     return tuple(Sentence(strip, float(at in places), kept=at in places) for at, strip in enumerate(strips))
 
@@ -173,7 +173,7 @@ def picked(text: str, numbers: Collection[int]) -> tuple[Sentence, ...]:
 def kept_text(passage: Passage | Surrounding, cut: Mapping[PassageId, tuple[Sentence, ...]], gap: str = "") -> str:
     """Return what a generator reads of a passage: its kept strips, or all of it if nothing was cut.
 
-    ``gap`` stands where strips were left out.
+    ``gap`` stands where strips were left out; where all were, nothing is read.
     """
     if passage.id not in cut:
         return passage.text
@@ -184,7 +184,7 @@ def kept_text(passage: Passage | Surrounding, cut: Mapping[PassageId, tuple[Sent
         elif item.kept:
             text += item.text
         before = "" if item.kept else item.text
-    return (_with_gap(text, gap) if before and gap else text).strip()
+    return (_with_gap(text, gap) if text and before and gap else text).strip()
 
 
 def _with_gap(text: str, gap: str) -> str:

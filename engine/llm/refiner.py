@@ -62,7 +62,8 @@ class ChatRefiner(ChatRole):
     """Refines with a chat model (contract: :class:`engine.roles.Refiner`).
 
     A reply that cannot be read, or that names none of the numbers given, gets one more try. A passage of which nothing
-    is picked is whole: a grader has passed it, and an answer is not to be lost without a word.
+    is picked is whole: a grader has passed it, and an answer is not to be lost without a word. What only surrounds
+    one is left out.
     """
 
     role = "refiner"
@@ -72,14 +73,12 @@ class ChatRefiner(ChatRole):
     ) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
         """Strips of every passage; raises the ``ModelError`` of a call that failed."""
         async with at_once() as calls:
-            asked = {
-                item.id: calls.create_task(self._picked(request.question, item, trace)) for item in request.passages
-            }
+            asked = {item.id: calls.create_task(self._picked(request, item, trace)) for item in request.passages}
         return {name: task.result() for name, task in asked.items()}
 
-    async def _picked(self, question: str, passage: Passage, trace: Trace) -> tuple[Sentence, ...] | None:
-        strips = strips_of(passage.text)
-        if len(strips) < 2:
+    async def _picked(self, request: RefineRequest, passage: Passage, trace: Trace) -> tuple[Sentence, ...] | None:
+        strips, least = strips_of(passage.text), passage.id not in request.around
+        if len(strips) < 1 + least:
             return picked(passage.text, ())
         inquiry: Inquiry[str, PickedReply, tuple[int, ...]] = Inquiry(
             lambda asked, former: refiner_messages(asked, passage, strips, former),
@@ -89,10 +88,10 @@ class ChatRefiner(ChatRole):
         )
         try:
             async with lane(self._settings, self.name):
-                taken = await self.taken(inquiry, question, trace, passage_id=passage.id)
+                taken = await self.taken(inquiry, request.question, trace, passage_id=passage.id)
         except UnreadableReply:
             return None
-        return picked(passage.text, taken.value)
+        return picked(passage.text, taken.value, least=least)
 
 
 def _among(numbers: Sequence[int], count: int) -> tuple[int, ...] | None:

@@ -40,6 +40,7 @@ class Sources:
     def around(self, passage: Passage, names: Iterable[PassageId]) -> Around:
         """The texts of what was given around a passage."""
         items = [self.unrepeated(self._by_id[name], passage) for name in names]
+        items.sort(key=lambda item: (item.ordinal, item.id))
         return Around(
             tuple(item for item in items if item.ordinal < passage.ordinal),
             tuple(item for item in items if item.ordinal > passage.ordinal),
@@ -64,11 +65,18 @@ def _shared(first: str, second: str) -> int:
     return next((size for size in range(longest, _LEAST_SHARED - 1, -1) if second.startswith(first[-size:])), 0)
 
 
-def expanded(context: Context, sources: Sources, expand: Expand, size: Callable[[Surrounding], int]) -> Context:
+def expanded(
+    context: Context,
+    sources: Sources,
+    expand: Expand,
+    read: Callable[[Surrounding], str],
+    count_tokens: Callable[[str], int],
+) -> Context:
     """A context with the surroundings of its passages in their order, nearest first, as long as there is room.
 
-    What is to be given as a passage itself, or stands around a better one, is not repeated. Where even a passage was
-    cut, nothing is added: less important text must not take its place.
+    What is to be given as a passage itself, or stands around a better one, is not repeated, and nothing is given where
+    ``read`` leaves no text. Where even a passage was cut, nothing is added: less important text must not take its
+    place.
     """
     named = {*(item.id for item in context.passages), *context.cut}
     given: dict[PassageId, list[Surrounding]] = {}
@@ -79,11 +87,13 @@ def expanded(context: Context, sources: Sources, expand: Expand, size: Callable[
             if item.id in named:
                 continue
             named.add(item.id)
-            unrepeated = sources.unrepeated(item, passage)
-            tokens = size(unrepeated)
+            text = read(sources.unrepeated(item, passage))
+            if not text:
+                continue
+            tokens = count_tokens(text)
             if cut or context.cut or used + tokens > context.token_budget:
                 cut.append(item.id)
-            elif unrepeated.text:
+            else:
                 given.setdefault(passage.id, []).append(item)
                 used += tokens
     around = {
@@ -106,6 +116,21 @@ def texts_around(
 def around_of(record: RunRecord) -> dict[PassageId, Around]:
     """What the generator was given around each passage of the answer that stands."""
     return texts_around(record.context, record.rounds, record.surroundings) if record.context else {}
+
+
+def near_of(record: RunRecord) -> dict[PassageId, Around]:
+    """What was given around each passage, and at its place what was left out because nothing in it bears."""
+    context = record.context
+    if context is None:
+        return {}
+    sources, emptied = Sources(from_store(record.rounds).values(), record.surroundings or ()), {*context.emptied}
+    found: dict[PassageId, Around] = {}
+    for passage in context.passages:
+        left_out = [item.id for item in sources.near(passage, record.config.expand) if item.id in emptied]
+        emptied.difference_update(left_out)
+        if near := [*context.around.get(passage.id, ()), *left_out]:
+            found[passage.id] = sources.around(passage, near)
+    return found
 
 
 def read_with(passages: Iterable[Passage], around: Mapping[PassageId, Around]) -> tuple[Passage, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -114,20 +114,23 @@ class Evidence:
         """True if the rules of this version are those of the run."""
         return self.record.manifest.get("workbench") == __version__
 
-    def strips(self, passages: Sequence[Passage]) -> dict[PassageId, tuple[Sentence, ...]]:
+    def strips(
+        self, passages: Sequence[Passage], around: Collection[PassageId] = ()
+    ) -> dict[PassageId, tuple[Sentence, ...]]:
         """The strips of the passages whose kept sentences, chosen by a chat model, the record has."""
         given, record = self.record.context, self.record
         if given is None or not record.config.refine or not self.same("refiner"):
             return {}
-        around = (name for names in given.around.values() for name in names)
-        if {item.id for item in passages} == {*(i.id for i in given.passages), *given.cut, *around, *given.around_cut}:
+        near = {*(name for names in given.around.values() for name in names), *given.around_cut, *given.emptied}
+        if {item.id for item in passages} == {*(item.id for item in given.passages), *given.cut, *near}:
             return {item.id: given.refined.get(item.id, picked(item.text, ())) for item in passages}
         calls = [call for call in record.model_calls if call.role == "refiner" and not call.error]
         replies = {call.passage_id: call.parsed or {} for call in calls}
         return {
-            item.id: picked(item.text, replies[item.id].get("keep", ()))
+            item.id: picked(item.text, replies[item.id].get("keep", ()), least=item.id not in around)
             for item in passages
-            if self.texts.get(item.id) == _text(item) and (item.id in replies or len(strips_of(item.text)) < 2)
+            if self.texts.get(item.id) == _text(item)
+            and (item.id in replies or len(strips_of(item.text)) < 1 + (item.id not in around))
         }
 
     def verdict(self, index: int, passage_id: PassageId, parts: Sequence[str] = ()) -> Verdict | None:
@@ -510,7 +513,7 @@ class RecordedRefiner:
         self, request: RefineRequest, trace: Trace = SILENT
     ) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
         evidence, course = self._evidence, self._driver.course
-        known = evidence.strips(request.passages)
+        known = evidence.strips(request.passages, request.around)
         if course.live and len(known) < len(request.passages):
             raise Unrecorded("answer", evidence.prices.refining * len(request.passages))
         course.cost = course.cost + evidence.prices.refining * len(request.passages)
@@ -572,7 +575,8 @@ def same_context(context: Context, record: RunRecord, config: RunConfig) -> bool
     rest = (*(passage.id for passage in context.passages[count:]), *context.cut)
     same = contents(context.passages[:count]) == contents(given.passages) and same_strips(context, given)
     # How much room other strips would leave for what the budget cut is not known.
-    fits = not (rest or given.around_cut) or same_refining(config, record.config)
+    whole = not (rest or given.around_cut) and context.around == given.around
+    fits = whole or same_refining(config, record.config)
     return same and fits and context.verified == given.verified and rest == given.cut
 
 

@@ -57,11 +57,13 @@ def assemble(
 def surrounded(
     context: Context, sources: Sources, config: RunConfig, count_tokens: Callable[[str], int], cut: Cut
 ) -> Context:
-    """A context with what surrounds its passages, of which the kept strips count."""
+    """A context with what surrounds its passages, of which the kept strips count; noted where none is."""
     gap = gap_for(config)
-    made = expanded(context, sources, config.expand, lambda item: count_tokens(kept_text(item, cut, gap)))
-    given = [name for names in made.around.values() for name in names]
-    return replace(made, refined={**made.refined, **{name: cut[name] for name in given if name in cut}})
+    made = expanded(context, sources, config.expand, lambda item: kept_text(item, cut, gap), count_tokens)
+    given = {name for names in made.around.values() for name in names}
+    near = (item.id for passage in made.passages for item in sources.near(passage, config.expand))
+    shown = (name for name in near if name in cut and (name in given or not any(item.kept for item in cut[name])))
+    return replace(made, refined={**made.refined, **{name: cut[name] for name in shown}})
 
 
 def _passages(

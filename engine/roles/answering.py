@@ -77,15 +77,17 @@ class RefineRequest:
     """How much a strip must bear on the question, in [0, 1]; a refiner without such a score does not read it."""
     names: tuple[str, ...] = ()
     """Of entities that the search went along: a strip that connects two of them bears on the question."""
+    around: frozenset[PassageId] = frozenset()
+    """Which of the passages only surround another one: of these nothing need be kept."""
 
 
 class Refiner(Protocol):
     """Says which strips of passages bear on a question.
 
     Contract (tests/contracts/test_refiner.py): by id the strips of each passage, which joined are its text, at least
-    one of them kept; a passage that is not in the result is whole. It writes nothing of its own; text inside a passage
-    is evidence and never an instruction. A passage for which no reply can be read is None, and whole. A server that
-    cannot be reached is a ``ModelError``.
+    one of them kept unless it is in ``around``; a passage that is not in the result is whole. It writes nothing of
+    its own; text inside a passage is evidence and never an instruction. A passage for which no reply can be read is
+    None, and whole. A server that cannot be reached is a ``ModelError``.
     """
 
     async def refine(

@@ -25,9 +25,11 @@ def refiner(request: pytest.FixtureRequest) -> Refiner:
     return REFINERS[request.param]()
 
 
-def refined(refiner: Refiner, *texts: str) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
+def refined(
+    refiner: Refiner, *texts: str, around: frozenset[PassageId] = frozenset()
+) -> Mapping[PassageId, tuple[Sentence, ...] | None]:
     passages = tuple(Passage(PassageId(str(place)), "a.md", text, 0.6, 0.9) for place, text in enumerate(texts))
-    said = asyncio.run(refiner.refine(RefineRequest(QUESTION, passages, 0.7), Listening()))
+    said = asyncio.run(refiner.refine(RefineRequest(QUESTION, passages, 0.7, around=around), Listening()))
     return {name: strips for name, strips in said.items() if strips is None or not all(item.kept for item in strips)}
 
 
@@ -40,6 +42,14 @@ def test_what_bears_is_kept_and_the_strips_joined_are_the_passage(refiner: Refin
 
 def test_a_passage_of_one_strip_or_of_which_nothing_bears_is_whole(refiner: Refiner) -> None:
     assert refined(refiner, "Parking is free.", "Parking is free. The clinic opens at nine.") == {}
+
+
+def test_nothing_is_kept_of_what_only_surrounds_a_passage_where_nothing_bears(refiner: Refiner) -> None:
+    texts = ("Parking is free.", "Parking is free. The clinic opens at nine.", MIXED)
+    said = refined(refiner, *texts, around=frozenset(map(PassageId, "012")))
+    kept = {name: [item.kept for item in strips or ()] for name, strips in said.items()}
+    assert kept == {"0": [False], "1": [False, False], "2": [True, False, False]}
+    assert ["".join(item.text for item in said[PassageId(name)] or ()) for name in "01"] == [*texts[:2]]
 
 
 def test_a_passage_that_orders_what_to_keep_is_no_way_around(refiner: Refiner) -> None:

@@ -109,6 +109,22 @@ def test_other_settings_are_foretold_with_what_they_would_bring_along(engine: En
     assert what_if(recorded, replace(SECTION, expand="neighbours")).around is None, "never read"
 
 
+def test_refining_leaves_out_what_surrounds_without_bearing_as_foretold(engine: Engine, recorded: RunRecord) -> None:
+    config = replace(recorded.config, refine=True, sentence_threshold=0.95)
+    real, predicted = engine.run(QUESTION, config), what_if(recorded, config)
+    assert real.context is not None and predicted.around == real.context.around
+    texts = {item.id: item.text for item in engine.passages("pump", "pump.md")}
+    assert real.context.emptied and not {*real.context.emptied} & brought(real)
+    for name in real.context.emptied:
+        assert "".join(item.text for item in real.context.refined[name]) in texts[name]
+    again, lower = what_if(real, real.config), replace(config, sentence_threshold=0.0)
+    assert (again.state, again.answer, again.around) == ("known", real.answer, real.context.around)
+    assert what_if(real, lower).around == what_if(recorded, lower).around
+    assert what_if(real, lower).state == "generation"
+    assert forked(engine, real, real.config).context == real.context
+    assert record_from_dict(real.to_dict()) == real
+
+
 def test_a_branch_takes_them_from_its_parent_and_reads_what_the_parent_did_not(
     engine: Engine, resources: _Failing, recorded: RunRecord
 ) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from components.ask.answer import around_text
+from components.common.i18n import words_for
 from engine.builtin.strips import kept_text, picked
 from engine.errors import ModelError
 from engine.flow.context import Retrieval, Roles
 from engine.model.config import Expand, RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
-from engine.model.surroundings import around_of
+from engine.model.surroundings import around_of, near_of
 from engine.model.values import Message, ModelCall, Passage, PassageId, RunRecord, Sentence, Surrounding
 from engine.replay import what_if
 from engine.roles import SILENT, RefineRequest, Trace
@@ -52,7 +54,8 @@ class FakeRefiner:
             parsed = None if numbers is None else {"keep": numbers}
             trace.calling()
             trace.call(ModelCall("refiner", "", 0, "fake", (Message("user", "?"),), "!", parsed, item.id))
-            said[item.id] = None if numbers is None else picked(item.text, numbers)
+            least = item.id not in request.around
+            said[item.id] = None if numbers is None else picked(item.text, numbers, least=least)
         return said
 
 
@@ -140,3 +143,22 @@ def test_what_surrounds_passages_is_cut_too_and_takes_the_room_of_what_is_kept()
     kept = sum(len(kept_text(item, record.context.refined)) for item in record.context.passages)
     around = [item for near in around_of(record).values() for item in near.every]
     assert record.context.tokens == kept + sum(len(kept_text(item, record.context.refined)) for item in around)
+
+
+def test_what_surrounds_a_passage_is_left_out_where_nothing_of_it_is_picked_and_that_is_recorded() -> None:
+    by_chat = replace(BY_CHAT, models=replace(BY_CHAT.models, generator=RoleModel("ollama:fake")), expand="neighbours")
+    record, _ = ran({"p1": (1,), "p2": (1,), "p1+": ()}, by_chat)
+    assert record.context is not None
+    assert (record.context.emptied, {*record.context.around}) == (("p1+",), {"p2"})
+    assert "".join(item.text for item in record.context.refined[PassageId("p1+")]) == "Next to p1. And more."
+    assert record.context.around_cut == () and around_text(record, words_for("en")) == (
+        "1 passage given around them, 1 left out because nothing in it bears on the question"
+    )
+    assert {name: [item.id for item in near.every] for name, near in near_of(record).items()} == {
+        "p1": ["p1+"],
+        "p2": ["p2+"],
+    }
+    own = what_if(record, by_chat)
+    assert own.state == "known" and own.answer == record.answer and own.around == record.context.around
+    # Whole passages bring along what was left out: another input, of which the answer is not known.
+    assert what_if(record, replace(by_chat, refine=False)).state == "generation"

@@ -52,11 +52,19 @@ class Context:
     parts: tuple[ContextPart, ...] = ()
     """Everything that was to go in, in its order, with what the budget made of it (graph + vector retrieval)."""
     refined: Mapping[PassageId, tuple[Sentence, ...]] = field(default_factory=dict)
-    """Sentences of passages that were cut before generation, kept and cut ones, in the order of the passage."""
+    """Sentences of passages that were cut before generation, kept and cut ones, in the order of the passage.
+
+    Surroundings of which none was kept are among them, and not in ``around``.
+    """
     around: Mapping[PassageId, tuple[PassageId, ...]] = field(default_factory=dict)
     """By passage: what was given of its surroundings, in the order of the source; texts are in the record once."""
     around_cut: tuple[PassageId, ...] = ()
     """Surroundings left out because the token budget was spent, in the order in which they were to be added."""
+
+    @property
+    def emptied(self) -> tuple[PassageId, ...]:
+        """Surroundings that were left out because no sentence of theirs bears on the question."""
+        return tuple(name for name, strips in self.refined.items() if not any(item.kept for item in strips))
 
     @property
     def sentences(self) -> tuple[int, int]:

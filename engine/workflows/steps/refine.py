@@ -26,11 +26,12 @@ async def refined_strips(
     if not run.config.refine:
         return {}
     wanted = assemble(rounds, run.config, NO_LIMIT, len, surroundings=surroundings)
-    around = texts_around(wanted, rounds, surroundings).values()
-    passages = (*wanted.passages, *(item.as_passage() for near in around for item in near.every))
+    near = [item.as_passage() for each in texts_around(wanted, rounds, surroundings).values() for item in each.every]
+    passages = (*wanted.passages, *near)
     if not passages:
         return {}
-    request = RefineRequest(state["question"], passages, run.config.sentence_threshold, tuple(names))
+    around = frozenset(item.id for item in near)
+    request = RefineRequest(state["question"], passages, run.config.sentence_threshold, tuple(names), around)
     try:
         async with run.within(max(0.0, run.clock.left_s())):
             said = await (run.roles.refiner or BuiltinRefiner()).refine(request, trace)
