@@ -69,6 +69,15 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
 
         return Json(await while_connected(request, ingested()))
 
+    @api.post(
+        "/collections/{name}/sources/price",
+        summary="What putting a file in would take, by the same body; puts nothing in and asks no model",
+    )
+    @needs("editor")
+    async def price(name: str, body: SourceRequest) -> Response:
+        item = IngestItem(body.name, data=await asyncio.to_thread(_content, body), hidden=body.hidden)
+        return Json(await asyncio.to_thread(_price, get_engine(), item, name, body))
+
 
 def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/jobs", summary="Jobs of every kind, newest first, batches and downloads of models among them")
@@ -126,6 +135,24 @@ def _as_job(engine: Engine, item: IngestItem, collection: str, body: SourceReque
         context_model=body.context_model,
     )
     return engine.ingestions.job(job_id).to_dict()
+
+
+def _price(engine: Engine, item: IngestItem, collection: str, body: SourceRequest) -> dict[str, Any]:
+    found = engine.ingestions.preview(
+        [item],
+        collection,
+        body.chunks.options(),
+        embedding_model=body.embedding_model,
+        context=body.context,
+        context_model=body.context_model,
+    )
+    return {
+        "passages": found.passages,
+        "seconds": found.seconds,
+        "measured": found.measured,
+        "writing": asdict(found.writing) if found.writing else None,
+        "failed": [{"name": name, **fault.said()} for name, fault in found.failed],
+    }
 
 
 def _content(body: SourceRequest) -> bytes:

@@ -20,7 +20,7 @@ from engine.engine import Engine
 from engine.errors import UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.model.values import Account
+from engine.model.values import Account, PassageContext
 from engine.roles import CollectionInfo, Embedder, SourceInfo
 from engine.running.resources import Resources
 from engine.settings import Settings
@@ -64,6 +64,9 @@ class FakeCollections(FakeKnowledge):
 
     async def embedder_into(self, collection: str, *_: object, **__: object) -> Embedder:
         return HashingEmbedder()
+
+    def context_model(self, context: PassageContext | None, model: str = "") -> str:
+        return model if context == "written" else ""
 
     async def ingest(
         self,

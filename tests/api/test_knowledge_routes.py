@@ -31,6 +31,22 @@ def test_a_file_goes_in_cut_and_embedded_as_the_request_says(tmp_path: Path) -> 
     assert [item.hidden for _, items in knowledge.given for item in items] == [False, True]
 
 
+def test_the_price_of_a_file_is_said_before_it_goes_in(tmp_path: Path) -> None:
+    knowledge = FakeCollections()
+    sections = "\n\n".join(f"# Tea {n}\n\nIt is {n} years old." for n in range(3)).encode()
+    body = {"name": "tea.md", "content_base64": base64.b64encode(sections).decode()}
+    with calling(tmp_path, relevant(knowledge=knowledge)) as (client, _):
+        plain, written, broken = (
+            client.post("/api/collections/mine/sources/price", json={**body, **more}).json()
+            for more in ({}, {"context": "written", "context_model": "ollama:m"}, {"name": "tea.xls"})
+        )
+    assert (plain["passages"], plain["writing"], plain["failed"]) == (3, None, [])
+    price = written["writing"]
+    assert (price["model"], price["calls"], price["seconds"]) == ("ollama:m", 3, None) and price["tokens"] > 0
+    assert (broken["passages"], [item["name"] for item in broken["failed"]]) == (0, ["tea.xls"])
+    assert knowledge.given == []
+
+
 @pytest.mark.parametrize(
     ("chunks", "field"),
     [

@@ -40,6 +40,7 @@ PATHS = {
     "/attachments": {"post"},
     "/collections": {"get"},
     "/collections/{name}/sources": {"get", "post"},
+    "/collections/{name}/sources/price": {"post"},
     "/collections/{name}/graph": {"get", "post", "delete"},
     "/collections/{name}/drafts": {"post"},
     "/collections/{name}/fits": {"get"},

@@ -32,6 +32,7 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "PUT /runs/{run_id}/tags/{tag:path}": {},
     "POST /attachments": {"name": "a.csv", "data": base64.b64encode(b"a,b\n1,2\n").decode()},
     "POST /collections/{name}/sources": {"name": "a.md", "content_base64": _FILE},
+    "POST /collections/{name}/sources/price": {"name": "a.md", "content_base64": _FILE},
     "POST /collections/{name}/graph": {"extractor": "builtin"},
     "POST /collections/{name}/drafts": {"limit": 1, "model": "ollama:m"},
     "POST /query-sets/{set_name:path}/judgements": {"content": "rubbish"},
