@@ -36,8 +36,12 @@ def drawn(record: RunRecord, language: UiLanguage = "en") -> list[tuple[str, lis
 
 
 def kids(row: Node) -> tuple[Node, Node, Node]:
-    sentence, name, steps = (item for item in row.kids if isinstance(item, Node))
+    sentence, name, steps = nodes_in(row)
     return sentence, name, steps
+
+
+def nodes_in(around: Node) -> list[Node]:
+    return [item for item in around.kids if isinstance(item, Node)]
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -129,13 +133,14 @@ def test_parts_of_a_question_stand_once_in_words_and_then_by_number(language: Ui
         for item in record.rounds
     ]
     rows = path_of(replace(record, rounds=tuple(rounds)), words)
-    parts = [[part.text for part in kid.kids] for row in rows for kid in row.kids if kid.attrs.get("class") == "parts"]
+    *_, below = zip(*map(nodes_in, rows), strict=True)
+    parts = [[part.text for part in nodes_in(row)] for row in below]
     covered, still_open = words("✓ part {n} covered", n=1), words("○ part {n} open", n=2)
     assert parts == [
         [words("{name}: {text}", name=words("○ part {n} open", n=n), text=part) for n, part in enumerate(asked, 1)],
         [covered, still_open],
     ]
-    heard = [next(kid.text for kid in row.kids if kid.attrs.get("class") == "sr") for row in rows]
+    heard = [nodes_in(row)[0].text for row in rows]
     assert all(part in heard[0] and part not in heard[1] for part in asked) and covered in heard[1]
 
 
