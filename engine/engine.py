@@ -317,6 +317,12 @@ class Engine(KnowledgeOperations):
         return self._any.record(run_id)
 
     @needs("viewer")
+    def reasons_coming(self, run_id: str) -> bool:
+        """Return whether a run that is over is still given reasons of its verdicts, by this process."""
+        run = self._runs.find(run_id)
+        return run is not None and run.amending
+
+    @needs("viewer")
     def events(self, run_id: str, after: int = 0) -> Iterator[Event]:
         """Events above sequence number ``after``; follows a live run to its end. Raises ``UnknownRun``."""
         return self._any.events(run_id, after)
@@ -361,8 +367,8 @@ class Engine(KnowledgeOperations):
         self._archive.require_own(run_id)
         self._runs.require_over(run_id)
         self._require_folder()
-        self._store.delete(run_id)
         self._runs.forget(run_id)
+        self._store.delete(run_id)
 
     @needs("viewer")
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:

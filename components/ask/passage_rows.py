@@ -11,6 +11,7 @@ from components.common.markup import WRITTEN
 from components.common.outcomes import GATES
 from components.common.phrases import (
     bar_text,
+    chance_text,
     parts_text,
     place_text,
     probability_text,
@@ -162,7 +163,7 @@ def _sign(seen: Sighting, config: RunConfig, words: Words) -> tuple[str, str, st
         look, glyph, what = ("pass", "✓", words("passed")) if passes else ("fail", "✗", words("not passed"))
     said = [*_found(seen, config, words), f"{what} ({words('reused')})" if seen.reused else what]
     if seen.place is not None and verdict is not None:
-        said.append(f"{words('reranked')} #{seen.place} · P {probability_text(verdict.p_relevant)}")
+        said.append(f"{words('reranked')} #{seen.place} · {chance_text(verdict, words)}")
     return look, glyph, " → ".join(said)
 
 

@@ -14,6 +14,7 @@ from engine.messages import N_
 from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName
 from engine.model.values import (
     BY_HAND,
+    IMPORTED,
     QUANTITIES,
     VERDICT_POLICY,
     Comparison,
@@ -123,7 +124,18 @@ def verdict_text(verdict: Verdict, words: Words) -> str:
     """A verdict with its P(relevant), the number that the slider's bar is about: ``✗ not relevant · P 0.19``."""
     sign = {None: "?", True: "✓", False: "✗"}[verdict.relevant]
     label = f"{sign} {verdict_label(verdict, words)}"
-    return label if verdict.known_p is None else f"{label} · P {probability_text(verdict.known_p)}"
+    return label if verdict.known_p is None else f"{label} · {chance_text(verdict, words)}"
+
+
+def chance_text(verdict: Verdict, words: Words) -> str:
+    """P(relevant), marked where the model says so of itself: ``P 0.19``, ``P 0.90 (self-reported)``."""
+    plain = f"P {probability_text(verdict.p_relevant)}"
+    return words("{p} (self-reported)", p=plain) if _says_so(verdict) else plain
+
+
+def _says_so(verdict: Verdict) -> bool:
+    """Whether a model says itself how sure it is; a reader and another program are named as they are."""
+    return verdict.kind == "said" and verdict.grader != BY_HAND and not verdict.grader.startswith(f"{IMPORTED}:")
 
 
 def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
@@ -148,10 +160,10 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
     """Explain a verdict: built-in ones from their fields, a chat model's in its own words."""
     if verdict.grader == BY_HAND:
         return words("Set by hand")
-    if verdict.raw is not None:
+    if verdict.kind == "score" and verdict.raw is not None:
         return _score_text(verdict, words)
     if verdict.grader.split(":")[0] != _BUILT_IN:
-        return verdict.reason
+        return _in_its_words(verdict, words)
     parts = []
     own = tuple(term for term in verdict.covered if term not in verdict.headed)
     if own:
@@ -182,6 +194,16 @@ def model_label(model: str, words: Words) -> str:
     name, mark, fit = model.partition("#")
     plain = words("built-in") if name == BUILTIN else name
     return words("{model}, fitted ({fit})", model=plain, fit=fit) if mark else plain
+
+
+def _in_its_words(verdict: Verdict, words: Words) -> str:
+    """What the P(relevant) of a chat model is, and the reason that it gave."""
+    if verdict.relevant is None or not (verdict.kind == "token" or _says_so(verdict)):
+        return verdict.reason
+    kind = words("token probability") if verdict.kind == "token" else words("self-reported")
+    if verdict.fit:
+        kind = words("{kind}, fitted ({fit})", kind=kind, fit=verdict.fit)
+    return words("{what}: {why}", what=kind, why=verdict.reason) if verdict.reason else kind
 
 
 def _score_text(verdict: Verdict, words: Words) -> str:

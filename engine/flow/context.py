@@ -88,6 +88,10 @@ class SectionRetrieval:
     retrieval: Retrieval
 
 
+ReasonOf = Callable[[str, Passage, Verdict, Trace], Awaitable[str]]
+"""Takes a question, a passage and the verdict on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """The roles that do the work of one run."""
@@ -110,6 +114,8 @@ class Roles:
     """Checks what an answer says; None where the built-in one does."""
     own: Any = None
     """What only its workflow has: a dataclass of that workflow's package, or None."""
+    reason: ReasonOf | None = None
+    """Says why a verdict of one word is so, once the run is over; None where no one is to be asked then."""
     note: Callable[[RunRecord, Outcome], Awaitable[None]] | None = None
     """Notes in the history of weak points how a run ended; None where its collection can have none."""
 

@@ -31,7 +31,7 @@ _ASKED: Mapping[NodeKind, RoleName] = {
 }
 """The role that a node of a kind asks."""
 _OF_GATE = ("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split")
-_OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "ignore_cache")
+_OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "reasons", "ignore_cache")
 
 
 class KindsOf(Protocol):

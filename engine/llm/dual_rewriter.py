@@ -90,7 +90,10 @@ def dual_rewriter_messages(
 
 def _what_went_wrong(request: RewriteRequest, token_budget: int) -> list[str]:
     refused = dict.fromkeys(query for item in request.history for query in item.refused)
-    failed = (f"{fenced('passage', shown(item))}\n{fenced('reason', item.reason)}" for item in request.failed)
+    failed = (
+        "\n".join((fenced("passage", shown(item)), *([fenced("reason", item.reason)] if item.reason else [])))
+        for item in request.failed
+    )
     return [
         fenced("query", request.current_query),
         *(fenced("issue", issue.text) for issue in request.issues),

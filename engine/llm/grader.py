@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from engine.errors import (
@@ -20,11 +20,13 @@ from engine.errors import (
 )
 from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
-from engine.llm.parsing import VerdictReply, read_reply
+from engine.llm.parsing import VerdictReply, WhyReply, read_reply
 from engine.llm.prompts import (
     GRADER_PROMPT_VERSION,
+    REASON_SCHEMA,
     YES_NO_PROMPT_VERSION,
     grader_messages,
+    reason_messages,
     shown,
     verdict_schema,
     yes_no_messages,
@@ -33,6 +35,7 @@ from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
 from engine.llm.yes_no import YesNo
 from engine.model.config import RoleModel
 from engine.model.grader_fit import GraderFit, calibrated, refitted, sigmoid
+from engine.model.language import language_of
 from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
@@ -134,11 +137,12 @@ class ChatGrader(ChatRole):
         chat: ChatModel | None = None,
         fit: GraderFit | None = None,
         as_said: bool = False,
+        explains: bool = False,
     ) -> None:
         """``digest`` names the model's exact weights in cache keys; ``chat`` replaces the model called.
 
         ``fit`` has examples for one collection, or calibrates log-odds. ``as_said``: the model always says how sure it
-        is, for comparison.
+        is, for comparison. ``explains``: a verdict of one word comes with its reason, one call more.
         """
         super().__init__(model, settings, chat=chat)
         self._cache = cache
@@ -148,6 +152,7 @@ class ChatGrader(ChatRole):
         self._examples = fit.data["examples"] if fit and fit.kind == "examples" else ()
         self._calibration = fit if fit and fit.kind == "calibration" else None
         self._as_said = as_said
+        self._explains = explains
 
     async def grade(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
@@ -181,6 +186,8 @@ class ChatGrader(ChatRole):
         verdict, fault, reasons = None, None, [_UNREADABLE]
         try:
             verdict = await self._weighed_verdict(asked, passage, known, trace)
+            if verdict and self._explains:
+                verdict = await self._explained(asked, passage, verdict, trace)
             verdict = verdict or self._recalled(asked, passage, known, trace)
             if verdict is None:
                 async with lane(self._settings, self._chat.name):
@@ -222,6 +229,30 @@ class ChatGrader(ChatRole):
             parts=tuple(chances[1:]),
             kind="token",
         )
+
+    async def _explained(self, asked: _Asked, passage: Passage, verdict: Verdict, trace: Trace) -> Verdict:
+        """The verdict with its reason; without one where none could be had, as the verdict stands all the same."""
+        try:
+            return replace(verdict, reason=await self.reason(asked.question, passage, verdict, trace))
+        except (*_PASSING_FAULTS, UnreadableReply):
+            return verdict
+
+    async def reason(self, question: str, passage: Passage, verdict: Verdict, trace: Trace = SILENT) -> str:
+        """Why a verdict of one word is so: one call.
+
+        Raises ``UnreadableReply``, and the ``ModelError`` of the last call that failed.
+        """
+        said = verdict.relevant is True
+        language = language_of(question)
+        prompted = yes_no_messages(question, shown(passage), self._examples)
+        inquiry: Inquiry[Passage, WhyReply, str] = Inquiry(
+            lambda _, former: reason_messages(prompted, said, language, former),
+            lambda *_: REASON_SCHEMA,
+            WhyReply,
+            lambda _, reply: reply.reason or None,
+        )
+        async with lane(self._settings, self._chat.name):
+            return (await self.taken(inquiry, passage, trace, passage_id=passage.id)).value
 
     @property
     def _table(self) -> Mapping[str, Any] | None:

@@ -175,6 +175,14 @@ class ReasonedReply(Reply):
     reason: Annotated[str, read_by(reason_text)] = called(*_REASONS, otherwise="")
 
 
+class WhyReply(ReasonedReply):
+    """Why a verdict is so."""
+
+    decisive = ("reason",)
+
+    reason: Annotated[str, read_by(reason_text)] = called(*_REASONS)
+
+
 _JUDGED = ("relevant", "is_relevant", "verdict", "relevance", "grade", "binary_score", "judgement", "judgment", "score")
 _JUDGED_ZH = ("相关", "是否相关", "相关性", "判断")
 

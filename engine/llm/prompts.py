@@ -21,6 +21,7 @@ from engine.roles import FailedPassage, GenerationRequest, RewriteRequest
 
 GRADER_PROMPT_VERSION: Final = "grader-4"
 YES_NO_PROMPT_VERSION: Final = "yes-no-1"
+REASON_PROMPT_VERSION: Final = "reason-1"
 REWRITER_PROMPT_VERSION: Final = "rewriter-3"
 GENERATOR_PROMPT_VERSION: Final = "generator-3"
 GRAPH_GENERATOR_PROMPT_VERSION: Final = "generator-graph-4"
@@ -114,6 +115,7 @@ VERDICT_SCHEMA = reply_schema(
         "why": free_text(LONGEST_REASON),
     },
 )
+REASON_SCHEMA = reply_schema("reason", "Why the verdict is so.", {"why": free_text(LONGEST_REASON)})
 SHORT_VERDICT_SCHEMA = shortened(VERDICT_SCHEMA, "finding", "why")
 
 
@@ -284,6 +286,19 @@ def yes_no_messages(
     return prompt(shared, (fenced("question", question), fenced("passage", passage), again))
 
 
+def reason_messages(
+    asked: Sequence[Message], relevant: bool, language: Language, former: str | None = None
+) -> tuple[Message, ...]:
+    """The prompt for the reason of a verdict of one word, behind the prompt that it answered."""
+    said, wanted = ("Yes", "helps") if relevant else ("No", "does not help")
+    why = (
+        f"Why? Say in one short sentence in __LANGUAGE__, from the passage alone, why it {wanted} to answer the "
+        "question. Reply with one JSON object with the field why."
+    )
+    prompted = (*asked, Message("assistant", said), Message("user", in_language(why, language)))
+    return prompted if former is None else (*prompted, *again(former, in_language(why, language)))
+
+
 def _judged(examples: Sequence[Mapping[str, Any]], yes: str, no: str) -> list[str]:
     """Return people's judgements in this collection as examples."""
     pairs = [
@@ -445,11 +460,11 @@ def tried(query: str, reason: str) -> str:
 
 def _failed(failed: Sequence[FailedPassage], token_budget: int) -> list[str]:
     return within(
-        (f"{fenced('passage', shown(item))}\n{fenced('reason', _with_terms(item))}" for item in failed),
+        ("\n".join((fenced("passage", shown(item)), *_why(item))) for item in failed),
         token_budget,
     )
 
 
-def _with_terms(item: FailedPassage) -> str:
+def _why(item: FailedPassage) -> list[str]:
     missing = f" Missing: {', '.join(item.missing)}." if item.missing else ""
-    return item.reason + missing
+    return [fenced("reason", item.reason + missing)] if item.reason or missing else []

@@ -32,6 +32,7 @@ from engine.model.values import (
     PassageId,
     QualityCheck,
     QueryAnalysis,
+    ReasonAsked,
     Recall,
     Rewrite,
     Round,
@@ -403,6 +404,18 @@ class RunFinished(_Event):
         return {name: getattr(self, name) for name in names}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonGiven(_Event):
+    """The reason of a verdict was asked for once the run was over: the one event that may follow ``run_finished``."""
+
+    asked: ReasonAsked
+    kind: Literal["reason_given"] = "reason_given"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        rounds = tuple(_with_reason(current, self.asked) for current in record.rounds)
+        return {"reasons": (*record.reasons, self.asked), "rounds": rounds}
+
+
 Event = (
     RunStarted
     | Prepared
@@ -432,6 +445,7 @@ Event = (
     | AnswerCompleted
     | Warned
     | RunFinished
+    | ReasonGiven
 )
 
 Emit = Callable[[Event], None]
@@ -524,6 +538,14 @@ def _with_verdict(rounds: tuple[Round, ...], event: PassageGraded) -> tuple[Roun
     reused = (*current.reused, event.passage_id) if event.reused else current.reused
     changed = replace(current, verdicts={**current.verdicts, event.passage_id: event.verdict}, reused=reused)
     return (*rounds[: event.round], changed, *rounds[event.round + 1 :])
+
+
+def _with_reason(current: Round, asked: ReasonAsked) -> Round:
+    verdict = current.verdicts.get(asked.passage_id)
+    if verdict is None or verdict.kind != "token" or verdict.reason:
+        return current
+    explained = replace(verdict, reason=asked.reason)
+    return replace(current, verdicts={**current.verdicts, asked.passage_id: explained})
 
 
 def _with_finished(nodes: tuple[NodeExecution, ...], finished: NodeExecution) -> tuple[NodeExecution, ...]:

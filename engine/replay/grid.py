@@ -37,6 +37,7 @@ _FIELDS = frozenset(
         "probe_k",
         "grade_probe",
         "expand",
+        "reasons",
         "answer_unverified",
         "ignore_cache",
         "min_support",
@@ -91,7 +92,7 @@ def at_once(table: RunTable, config: RunConfig) -> bool:
     """
     # Only then do the same passages bring along the same.
     read = config.expand == "none" or table.record.surroundings is not None
-    same = read and config.expand == table.config.expand
+    same = read and (config.expand, config.reasons) == (table.config.expand, table.config.reasons)
     return same and table.plain and all(_modelled(item) for item in (table.config, config))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.model.config import RunConfig
 from engine.model.decide import kept_passages
-from engine.model.values import Evaluation, Passage, Rewrite, Round
+from engine.model.values import Evaluation, Passage, Rewrite, Round, Verdict
 from engine.roles import FailedPassage, NearPassage, RewriteIssue, RewriteRequest, TriedRewrite
 
 NEAREST = 5
@@ -33,7 +33,7 @@ def rewrite_request(
             id=passage.id,
             text=passage.text,
             similarity=passage.similarity,
-            reason=current.verdicts[passage.id].reason,
+            reason=_seen(current.verdicts[passage.id], config),
             covered=current.verdicts[passage.id].covered,
             missing=current.verdicts[passage.id].missing,
             above=passage.above,
@@ -43,6 +43,11 @@ def rewrite_request(
     tried = tuple(TriedRewrite(item.query, item.rewritten_query, item.reason, item.refused) for item in history)
     nearest = nearest_passages(current) if shows_nearest else ()
     return RewriteRequest(question, current.query, failed, tried, tuple(issues), nearest)
+
+
+def _seen(verdict: Verdict, config: RunConfig) -> str:
+    """The reason that was there in time: that of a token may come once the run is over."""
+    return "" if verdict.kind == "token" and config.reasons != "before" else verdict.reason
 
 
 def corrective_request(

@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 from engine.errors import ModelError, RecordError, RunError, StoreError, WorkbenchError
 from engine.flow import compiled, workflow
-from engine.flow.context import Roles, RunContext
+from engine.flow.context import ReasonOf, Roles, RunContext
 from engine.model.config import RunConfig
-from engine.model.events import Prepared, RunFinished
+from engine.model.events import Prepared, ReasonGiven, RunFinished
 from engine.model.traceparent import caller
-from engine.model.values import Fault, RunRecord
+from engine.model.values import Fault, ModelCall, ReasonAsked, RunRecord
 from engine.replay.fork import Branch
+from engine.roles import SilentTrace
 from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows.steps.check import checked
@@ -35,23 +36,27 @@ async def execute(
     run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None = None
 ) -> None:
     """Run a question, or go on from ``branch``; every way out, cancelling included, is a ``RunFinished`` event."""
+    reason: ReasonOf | None = None
     try:
-        ended = await _run(run, question, config, resources, branch)
+        ended, reason = await _run(run, question, config, resources, branch)
     except asyncio.CancelledError:
         run.emit(RunFinished(outcome="cancelled", reason="cancelled"))
         raise
     except WorkbenchError as failure:
-        reason = "grader_failed" if failure.code == ModelError.grader_failed.code else failure.code
-        ended = RunFinished(outcome="failed", reason=reason, error=Fault.of(failure, _node_at_fault(run.record)))
+        why = "grader_failed" if failure.code == ModelError.grader_failed.code else failure.code
+        ended = RunFinished(outcome="failed", reason=why, error=Fault.of(failure, _node_at_fault(run.record)))
     except Exception as failure:
         _log.exception("run %s failed", run.id)
         ended = RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure))
     run.emit(ended)
+    if reason is not None and not run.record.trial:
+        await _give_reasons(run, reason)
 
 
 async def _run(
     run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None
-) -> RunFinished:
+) -> tuple[RunFinished, ReasonOf | None]:
+    """The end of the run, and who says then why verdicts are so; None where no one is asked."""
     from langgraph.errors import GraphRecursionError
 
     roles, manifest = await _prepared(run, config, resources)
@@ -96,7 +101,37 @@ async def _run(
             await roles.note(run.record, outcome)
         except WorkbenchError as failure:
             context.warn(failure)
-    return await checked(context, run.record, outcome, reason, branch.parent if branch else None)
+    ended = await checked(context, run.record, outcome, reason, branch.parent if branch else None)
+    return ended, roles.reason
+
+
+async def _give_reasons(run: LiveRun, reason: ReasonOf) -> None:
+    """Add the reasons of verdicts of one word to the record, one after another; a failure is kept in their place."""
+    passages = run.record.passages
+    gone = False
+    for passage_id, verdict in run.record.unexplained.items():
+        said, heard = "", _Heard(run)
+        if not gone and passage_id in passages:
+            try:
+                said = await reason(run.record.question, passages[passage_id], verdict, heard)
+            except ModelError as failure:
+                # One without a class of its own is about the server, and would be met at every passage.
+                gone = type(failure) is ModelError
+        run.amend(ReasonGiven(asked=ReasonAsked(passage_id, said, tuple(heard.calls))))
+
+
+class _Heard(SilentTrace):
+    """Keeps the calls for one reason."""
+
+    def __init__(self, run: LiveRun) -> None:
+        self.calls: list[ModelCall] = []
+        self._run = run
+
+    def call(self, call: ModelCall) -> None:
+        self.calls.append(call)
+
+    def now_ms(self) -> float:
+        return self._run.clock.elapsed_ms()
 
 
 def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:

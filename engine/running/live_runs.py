@@ -120,9 +120,12 @@ class LiveRuns:
             raise RecordError.run_active(run=run_id)
 
     def forget(self, run_id: str) -> None:
-        """Let a run go; where it is not here nothing happens."""
+        """Let a run go, with what would still be added to it; where it is not here nothing happens."""
         with self._guard:
-            self._runs.pop(RunId(run_id), None)
+            run = self._runs.pop(RunId(run_id), None)
+        if run is not None:
+            run.seal()
+            self.stop(run)
 
     def close(self, timeout_s: float) -> None:
         """Begin no more, cancel those that go on, and wait for each at most ``timeout_s``."""

@@ -25,7 +25,7 @@ from engine.llm import local
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
-from engine.llm.grader import prompt_version
+from engine.llm.grader import ChatGrader, prompt_version
 from engine.llm.prompts import YES_NO_PROMPT_VERSION
 from engine.llm.providers import OPENAI, offered_models
 from engine.llm.splitter import SPLIT_PROMPT_VERSION
@@ -123,9 +123,12 @@ class Resources:
             "cache": self.verdicts,
             "digest": digests.get(grader.model, ""),
             "ignore_cache": config.ignore_cache,
+            "explains": config.reasons == "before",
         }
         usual = given.roles(grader_of(grader, self.settings, given.retriever.similarity_of, fit, **kept))
         roles, said = await own.make_roles(usual, given)
+        if grader.chats and config.reasons == "after":
+            roles = replace(roles, reason=ChatGrader(grader, self.settings, fit=fit).reason)
         roles = replace(roles, note=self._noting(given, retriever.manifest["collection"]))
         manifest = {**_versions(), **self._machine(config.models.grader), **retriever.manifest, **said}
         if any(name.startswith("ollama:") for name in digests):

@@ -26,6 +26,7 @@ class LiveRun(RunLog):
         self.calls_under_way = 0
         """Model calls that have begun and not ended; written on the engine's event loop alone."""
         self._on_event = on_event
+        self._sealed = False
 
     def begin(
         self,
@@ -64,6 +65,25 @@ class LiveRun(RunLog):
             self._on_event(self.id, numbered)
             self._take(numbered)
         self._wake()
+
+    def amend(self, event: Event) -> None:
+        """Add an event to a run that has ended, timed at its end; after :meth:`seal`, nothing."""
+        with self._changed:
+            if self._sealed:
+                return
+            numbered = replace(event, seq=len(self._events) + 1, t_ms=self._events[-1].t_ms)
+            self._on_event(self.id, numbered)
+            self._take(numbered)
+
+    @property
+    def amending(self) -> bool:
+        """Whether it has ended and something is still to be added."""
+        return not self.active and self.task is not None and not self.task.done()
+
+    def seal(self) -> None:
+        """Take no more events: the record goes."""
+        with self._changed:
+            self._sealed = True
 
     def under_way(self) -> tuple[float, int]:
         return self.clock.elapsed_ms(), self.calls_under_way

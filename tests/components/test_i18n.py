@@ -17,6 +17,7 @@ from components.common.phrases import (
     inequality_text,
     probability_text,
     verdict_reason,
+    verdict_text,
 )
 from engine.messages import NC_
 from engine.model.config import ROLES, RoleName
@@ -96,7 +97,13 @@ def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_a
     asked = Verdict(False, 0.7, "…", covered=("insulin",), missing=("year",), wanted="date", wanted_found=False)
     assert verdict_reason(asked, ZH) == "涵盖insulin；缺year；没有给出时间"
     spoken = Verdict(False, 0.9, "Off topic: {x}", missing=("y",), grader="ollama:qwen3:8b")
-    assert verdict_reason(spoken, ZH) == "Off topic: {x}"
+    assert verdict_reason(spoken, ZH) == "自报：Off topic: {x}"
+    assert verdict_reason(spoken, EN) == "self-reported: Off topic: {x}"
+    assert verdict_text(spoken, EN) == "✗ not relevant · P 0.10 (self-reported)"
+    weighed = Verdict(True, 0.9, "It says so.", grader="ollama:qwen3:8b", raw=2.2, kind="token")
+    assert verdict_reason(weighed, ZH) == "词元概率：It says so."
+    assert verdict_reason(replace(weighed, reason="", fit="0123"), EN) == "token probability, fitted (0123)"
+    assert verdict_text(weighed, EN) == "✓ relevant · P 0.90"
 
 
 def test_outcomes_and_reasons_are_worded_and_an_unknown_reason_is_shown_as_it_is() -> None:

@@ -91,7 +91,7 @@ def test_sign_and_side_of_the_threshold_are_those_of_the_verdict(p: int, said: b
     assert row["said"] == ("relevant" if said else "not relevant")
     assert row["p"] == f"{verdict.p_relevant:.2f}".removeprefix("0")
     # Where the grader's word and the sign differ, the row says what decided.
-    assert (row["reason"] == "why") == (said == passes and not verdict.held_back(bar / 100))
+    assert (row["reason"] == "self-reported: why") == (said == passes and not verdict.held_back(bar / 100))
 
 
 def test_an_unreadable_verdict_has_no_probability() -> None:

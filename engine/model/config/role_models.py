@@ -29,6 +29,7 @@ Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
 GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
 Expand = Literal["none", "neighbours", "section"]
+Reasons = Literal["after", "before", "never"]
 RoleName = Literal[
     "grader",
     "rewriter",

@@ -17,6 +17,7 @@ from engine.model.config.role_models import (
     Expand,
     GatePolicy,
     Mode,
+    Reasons,
     RoleModel,
     RoleModels,
     SearchMethod,
@@ -350,6 +351,21 @@ class RunConfig:
         switch(N_("Grade all candidates"), N_("Also grades what the gates dropped: costs more, shows more."))
     )
     """Every probed candidate is graded, so that what-if knows the verdicts of those below the gate too."""
+    reasons: Reasons = _by_workflow(  # noqa: RUF009
+        choice(
+            {"after": N_("After the answer"), "before": N_("With the verdict"), "never": N_("Never")},
+            N_("Reasons of verdicts"),
+            N_(
+                "When a chat model whose verdict is the probability of one word is asked why: one call a passage, in "
+                "the background once the answer is out, or before the next step. Any other verdict comes with its "
+                "reason."
+            ),
+            notes={
+                "before": N_("A rewriter sees them too. Every verdict takes a call more."),
+                "never": N_("Verdicts have a probability and no reason."),
+            },
+        )
+    )
     ignore_cache: bool = _by_workflow(
         switch(N_("Re-grade"), N_("Asks a chat model again even where the same verdict is stored."))
     )

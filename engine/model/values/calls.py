@@ -65,6 +65,17 @@ class CallCount:
         return self.done - self.cached
 
 
+@dataclass(frozen=True, slots=True)
+class ReasonAsked:
+    """What came of asking for the reason of a verdict once the run was over."""
+
+    passage_id: PassageId
+    reason: str
+    """Empty where none could be had."""
+    calls: tuple[ModelCall, ...] = ()
+    """Those that it took; they are no part of the run's own calls."""
+
+
 def counted(calls: Iterable[ModelCall], running: int = 0) -> CallCount:
     """Count calls of models, and apart from them the steps of built-in roles."""
     found = list(calls)

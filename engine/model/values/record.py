@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.model.config import RunConfig, SearchMethod, WorkflowName, declared
 from engine.model.values.answers import Citation, Context, Draft, SentenceCheck, UnsupportedMarker, UnsupportedSentence
 from engine.model.values.attachments import Attachment, CellCitation
-from engine.model.values.calls import Fault, ModelCall, NodeExecution, counted
+from engine.model.values.calls import Fault, ModelCall, NodeExecution, ReasonAsked, counted
 from engine.model.values.chats import Chat
 from engine.model.values.decisions import Decision, Rewrite
 from engine.model.values.graphs import QueryAnalysis
@@ -98,6 +98,8 @@ class RunRecord:
     warnings: tuple[Fault, ...] = ()
     duration_ms: float = 0.0
     last_seq: int = 0
+    reasons: tuple[ReasonAsked, ...] = ()
+    """Reasons of verdicts that were asked for once the run was over; those that came stand with the verdicts too."""
 
     @property
     def workflow(self) -> WorkflowName:
@@ -139,6 +141,17 @@ class RunRecord:
     def passages(self) -> dict[PassageId, Passage]:
         """Every passage that a search found, by id and in the order of first sight, as the newest round saw it."""
         return {item.passage.id: item.passage for current in self.rounds for item in current.candidates}
+
+    @property
+    def unexplained(self) -> dict[PassageId, Verdict]:
+        """Verdicts of one word that have no reason, by passage, those not counted for which none could be had."""
+        asked = {item.passage_id for item in self.reasons}
+        verdicts = ((name, verdict) for current in self.rounds for name, verdict in current.verdicts.items())
+        return {
+            name: verdict
+            for name, verdict in verdicts
+            if verdict.kind == "token" and not verdict.reason and name not in asked
+        }
 
     def first_verdicts(self, *, by_hand: bool = True) -> dict[PassageId, Verdict]:
         """Map every passage to its first readable verdict, else its first one; those ``by_hand`` can be left out."""

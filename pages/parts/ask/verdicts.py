@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import streamlit as st
+
 from components.ask.verdict_rows import shown_rounds
 from components.common.i18n import Words
 from components.common.inline import component, script
@@ -17,6 +19,8 @@ from pages.parts.common.rights import may
 
 Action = tuple[str, str, str, str]
 """A name, ``judge`` or ``mark``, its label, what it does, and its look."""
+
+_WATCH_S = 2.0
 
 _component = component(
     "verdicts",
@@ -62,7 +66,40 @@ def panel(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
         judge_all(engine, record)
     if pressed == "mark":
         mark_dialog(engine, record, words)
+    _reasons(engine, record, words)
     return opened_passage(pressed)
+
+
+def reasons_text(record: RunRecord, coming: bool, words: Words) -> str:
+    """Say which verdicts of one word have no reason, and why; empty where all have one."""
+    if record.active:
+        return ""
+    missing, failed = len(record.unexplained), sum(not item.reason for item in record.reasons)
+    parts = []
+    if missing and coming:
+        parts.append(words("{n} reasons of verdicts are still coming.", n=missing))
+    elif missing:
+        parts.append(words("{n} verdicts have no reason: none was asked for.", n=missing))
+    if failed:
+        parts.append(words("{n} verdicts have no reason: the model gave none that could be read.", n=failed))
+    return " ".join(parts)
+
+
+def _reasons(engine: Engine, record: RunRecord, words: Words) -> None:
+    """Show the state of the reasons; while they come, draw the page again for each."""
+    coming = bool(record.unexplained) and engine.reasons_coming(record.id)
+    text = reasons_text(record, coming, words)
+
+    @st.fragment(run_every=_WATCH_S if coming else None)
+    def watch() -> None:
+        if coming:
+            came = len(engine.record(record.id).reasons) != len(record.reasons)
+            if came or not engine.reasons_coming(record.id):
+                st.rerun()
+        st.caption(text)
+
+    if text:
+        watch()
 
 
 def _offered(engine: Engine, record: RunRecord, words: Words) -> list[Action]:

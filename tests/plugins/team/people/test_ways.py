@@ -85,6 +85,7 @@ REFUSED: dict[str, Call] = {
     ),
     "Engine.wait": lambda w, _: w.engine.wait(w.run),
     "Engine.record": lambda w, _: w.engine.record(w.run),
+    "Engine.reasons_coming": lambda w, _: w.engine.reasons_coming(w.run),
     "Engine.events": lambda w, _: list(w.engine.events(w.run)),
     "Engine.aevents": lambda w, _: followed(w),
     "Engine.start": lambda w, name: w.engine.start(QUESTION, RunConfig(collection=name)),
