@@ -317,9 +317,9 @@ class Engine(KnowledgeOperations):
         return self._any.record(run_id)
 
     @needs("viewer")
-    def reasons_coming(self, run_id: str) -> bool:
+    def reasons_coming(self, record: RunRecord) -> bool:
         """Return whether a run that is over is still given reasons of its verdicts, by this process."""
-        run = self._runs.find(run_id)
+        run = self._runs.find(record.id)
         return run is not None and run.amending
 
     @needs("viewer")

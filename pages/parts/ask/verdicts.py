@@ -87,14 +87,14 @@ def reasons_text(record: RunRecord, coming: bool, words: Words) -> str:
 
 def _reasons(engine: Engine, record: RunRecord, words: Words) -> None:
     """Show the state of the reasons; while they come, draw the page again for each."""
-    coming = bool(record.unexplained) and engine.reasons_coming(record.id)
+    coming = bool(record.unexplained) and engine.reasons_coming(record)
     text = reasons_text(record, coming, words)
 
     @st.fragment(run_every=_WATCH_S if coming else None)
     def watch() -> None:
         if coming:
             came = len(engine.record(record.id).reasons) != len(record.reasons)
-            if came or not engine.reasons_coming(record.id):
+            if came or not engine.reasons_coming(record):
                 st.rerun()
         st.caption(text)
 

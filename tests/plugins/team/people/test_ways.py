@@ -85,7 +85,6 @@ REFUSED: dict[str, Call] = {
     ),
     "Engine.wait": lambda w, _: w.engine.wait(w.run),
     "Engine.record": lambda w, _: w.engine.record(w.run),
-    "Engine.reasons_coming": lambda w, _: w.engine.reasons_coming(w.run),
     "Engine.events": lambda w, _: list(w.engine.events(w.run)),
     "Engine.aevents": lambda w, _: followed(w),
     "Engine.start": lambda w, name: w.engine.start(QUESTION, RunConfig(collection=name)),
@@ -240,7 +239,11 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "says how the program is made": ("Engine.graph", "Engine.worst_case_calls"),
     "a part, which is asked itself": ("Engine.weak_points", "Engine.evaluation", "Engine.batches"),
     "counts milliseconds and calls": ("Engine.under_way",),
-    "takes records, which the caller has read": ("Engine.start_regrade", "GraderFits.start_examples"),
+    "takes records, which the caller has read": (
+        "Engine.reasons_coming",
+        "Engine.start_regrade",
+        "GraderFits.start_examples",
+    ),
     "is about models": (
         *("Host.providers", "Host.offered", "Host.models", "Host.pulls"),
         *("Host.local_models", "Host.catalogue", "Host.runs_files"),
