@@ -182,7 +182,7 @@ def test_a_sentence_from_the_surroundings_is_borne_out(recorded: RunRecord) -> N
     assert recorded.context is not None
     marker = [item.id for item in recorded.context.passages].index(name) + 1
     answer = f"{around.every[0].text.split('.')[0]} [{marker}]."
-    invented = replace(recorded, answer=answer, unsupported_sentences=None)
+    invented = replace(recorded, answer=answer, checks=None, unsupported_sentences=None)
     assert noted(invented).support == "supported"
     without = replace(invented, context=replace(recorded.context, around={}))
     assert noted(without).support == "unsupported"
