@@ -356,7 +356,7 @@ class SourceRequest(_Body):
     """Prefixes of a collection that this file begins; None: those known for the model."""
     context: PassageContext | None = None
     """What is embedded in front of the passages of a collection that this file begins: nothing, their headings, or
-    these and a sentence by a chat model. With sentences a file goes in as a job, whatever its size."""
+    these and a sentence by a chat model. With sentences a file of any size goes in as a job."""
     context_model: StrictStr = Field("", max_length=200)
     """The chat model that writes these sentences; empty: the extractor of the settings."""
     chunks: Chunks = Chunks()

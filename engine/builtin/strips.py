@@ -160,7 +160,7 @@ def _goes_on(before: str, piece: str) -> bool:
 
 
 def picked(text: str, numbers: Collection[int], *, least: bool = True) -> tuple[Sentence, ...]:
-    """The strips of a text of which those of some numbers, from 1, are kept; with ``least`` all where there are none.
+    """The strips of a text, those of some numbers (from 1) kept; with ``least`` all where there are no numbers.
 
     Headings and headers of tables stay with what is kept under them.
     """

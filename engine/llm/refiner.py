@@ -61,8 +61,8 @@ class PickedReply(Reply):
 class ChatRefiner(ChatRole):
     """Refines with a chat model (contract: :class:`engine.roles.Refiner`).
 
-    A reply that cannot be read, or that names none of the numbers given, gets one more try. A passage of which nothing
-    is picked is whole: a grader has passed it, and an answer is not to be lost without a word. What only surrounds
+    A reply that cannot be read, or that names none of the numbers given, gets one more try. Where nothing is picked,
+    a passage is whole: a grader has passed it, and an answer is not to be lost without a word. What only surrounds
     one is left out.
     """
 

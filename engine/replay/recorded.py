@@ -106,7 +106,7 @@ class Evidence:
         return self.record.rounds[index] if index < len(self.record.rounds) else None
 
     def same_open(self, rounds: Sequence[Round]) -> bool:
-        """Return whether the parts of the question that a generator is told to be open are those of the run."""
+        """Return whether the open parts of the question that a generator hears of are those of the run."""
         return open_parts(rounds, self.config) == open_parts(self.record.rounds, self.record.config)
 
     @property

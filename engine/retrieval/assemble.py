@@ -57,7 +57,7 @@ def assemble(
 def surrounded(
     context: Context, sources: Sources, config: RunConfig, count_tokens: Callable[[str], int], cut: Cut
 ) -> Context:
-    """A context with what surrounds its passages, of which the kept strips count; noted where none is."""
+    """A context with what surrounds its passages; only kept strips count, and surroundings without any are noted."""
     gap = gap_for(config)
     made = expanded(context, sources, config.expand, lambda item: kept_text(item, cut, gap), count_tokens)
     given = {name for names in made.around.values() for name in names}

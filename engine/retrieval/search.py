@@ -326,7 +326,7 @@ def _language_near(query: str, hits: Sequence[Hit]) -> Language:
 
 
 def _text_weight(query: str, near: Sequence[Hit]) -> float:
-    """What words count for: another share where most of what lies near a query is in another language."""
+    """What words count for: another share where most passages near a query are in another language."""
     own = language_of(query)
     foreign = 2 * sum(written_in(hit.passage) != own for hit in near) > len(near)
     return FOREIGN_TEXT_WEIGHT.get(own, TEXT_WEIGHT) if foreign else TEXT_WEIGHT

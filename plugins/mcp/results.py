@@ -52,7 +52,7 @@ class Cited(BaseModel):
     source: str
     section: str = ""
     text: str
-    around: list[str] = Field(default=[], description="texts beside the passage that the citing sentences stand in")
+    around: list[str] = Field(default=[], description="texts around the passage that the citing sentences stand in")
 
 
 class Unsupported(BaseModel):

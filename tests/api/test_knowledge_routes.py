@@ -72,7 +72,7 @@ def test_a_model_that_cannot_embed_is_refused_with_its_field_and_not_repeated(tm
     with calling(tmp_path, relevant(knowledge=knowledge)) as (client, _):
         body = {"name": "tea.md", "content_base64": TEA, "embedding_model": model}
         reply = client.post("/api/collections/mine/sources", json=body)
-    problem = "must be `builtin`, `hashing` or `ollama:NAME`"
+    problem = "must be `builtin`, `hashing`, `ollama:NAME` or `local:FILE`"
     assert reply.status_code == 422
     assert reply.json()["errors"] == [{"field": "embedding_model", "problem": problem}]
     assert knowledge.given == []

@@ -59,7 +59,7 @@ class Asked:
 
     record: RunRecord
     answers: tuple[str, ...] = ()
-    """Texts of which a right answer holds one; empty where no page answers."""
+    """Texts, one of them in any right answer; empty where no page answers."""
     sources: tuple[str, ...] = ()
 
     def found(self, among: int) -> bool:

@@ -1,6 +1,6 @@
 """Passages cut to the sentences that bear on a question: what is saved, and what of the answer is kept (GH-06).
 
-On the sample questions, each with its expected passages and the two beside the first of them, as a search brings them;
+On the sample questions, each with its expected passages and the two next to the first of them, as a search brings them;
 then in runs of them, passages whole and refined.
 """
 

@@ -20,7 +20,7 @@ ENGLISH: Mapping[Language, int] = {"en": 48, "zh": 2}
 
 
 class Counted:
-    """A collection of which only its languages are asked."""
+    """A collection that is asked for its languages alone."""
 
     def __init__(self) -> None:
         self.asked = 0
