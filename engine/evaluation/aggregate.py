@@ -311,7 +311,14 @@ class _Measures:
             otherwise=self.of.told & np.ones_like(given),
             at_random=judged & (self._by_answer(lambda told: told.judged is not None and told.judged.at_random) > 0),
             first=_column(firsts(cases), bool) & np.ones_like(given),
+            learnt=self._learnt(),
         )
+
+    def _learnt(self) -> BoolArray:
+        """[N, S]; looked up once a grader."""
+        graders = [config.models.grader for config in self.configs]
+        by_grader = {grader: self.evidence.learnt(grader) for grader in graders}
+        return np.array([by_grader[grader] for grader in graders], np.bool_).reshape(len(graders), -1).T
 
     def _answers(self) -> dict[Measure, Measured]:
         by, given = self.right_by, self.right_by.given

@@ -60,6 +60,8 @@ class Certificates:
     """[S]"""
     lost: int = 0
     """Questions with a label that have no usable run: among the trials and the failures."""
+    learnt: int = 0
+    """Questions that taught the grader, in no trial: a fit does better on what it has seen."""
 
     def more(self, setting: int) -> int | None:
         """Return how many more without a failure bring the p-value below its level; None if too many.
@@ -95,17 +97,17 @@ def certify(
     """Certify the settings of an evaluation; raises ``ValueError`` for a bound outside of (0, 1).
 
     Settings with too few trials to be certified at all are passed over in the sequence: they give fewer answers, which
-    says nothing of how many are wrong.
+    says nothing of how many are wrong. Questions that a grader was fitted to take no part in what is said of it.
     """
     if not (0 < bound < 1 and 0 < confidence < 1):
         raise ValueError("a bound and a confidence lie between 0 and 1")
     measured, by = evaluation.measures[risk], evaluation.right_by
-    counted, unrecorded = _population(by)
+    counted, missing = _population(by)
     if risk == "refused_answerable":
-        counted = np.ones_like(counted)
-        unrecorded = np.asarray((measured.unknown & by.first).sum(axis=0), np.int64)
-    # The same question again is no further trial.
-    counted = counted & by.first
+        counted, missing = np.ones_like(counted), measured.unknown & by.first
+    # The same question again is no further trial, and one that taught the grader is none at all.
+    counted = counted & by.first & ~by.learnt
+    unrecorded = np.asarray((missing & ~by.learnt).sum(axis=0), np.int64)
     lost = measured.lost_n
     trials = (measured.weight * counted).sum(axis=0).astype(np.int64) + lost
     failures = (measured.total * counted).sum(axis=0).astype(np.int64) + lost
@@ -119,11 +121,12 @@ def certify(
         if p[place] > 1 - confidence:
             break
         certified[place] = True
-    return Certificates(risk, bound, confidence, trials, failures, unrecorded, p, certified, lost)
+    learnt = int((by.learnt & by.first).sum(axis=0).max(initial=0))
+    return Certificates(risk, bound, confidence, trials, failures, unrecorded, p, certified, lost, learnt)
 
 
-def _population(by: RightBy) -> tuple[BoolArray, IntArray]:
-    """Mask the answers that count [N, S], and count those missing from the record [S].
+def _population(by: RightBy) -> tuple[BoolArray, BoolArray]:
+    """Mask the answers that count [N, S], and those that are missing from the record.
 
     Where only a judgement of the answer decides, chosen judgements say nothing of the other answers: they
     count where every such question is recorded and judged, else only those drawn at random do.
@@ -133,7 +136,7 @@ def _population(by: RightBy) -> tuple[BoolArray, IntArray]:
     open_ = alone & (~by.recorded | (by.given & ~judged))
     counted = ~alone | (judged & (by.at_random | ~open_.any(axis=0)))
     missing = ~by.recorded & (by.otherwise | (counted & judged).any(axis=0))
-    return counted, np.asarray(missing.sum(axis=0), np.int64)
+    return counted, np.asarray(missing)
 
 
 @lru_cache(maxsize=65_536)

@@ -119,7 +119,14 @@ class Evidence:
     """Answers gathered that say they cannot tell, that name no source, and that are not supported."""
     lost: tuple[Case, ...] = ()
     """The cases of ``failed``."""
+    fits: Mapping[str, GraderFit] = field(default_factory=dict)
+    """Fits to the collection by id."""
     _rejudged: dict[RoleModel, Evidence] = field(default_factory=dict)
+
+    def learnt(self, grader: RoleModel) -> list[bool]:
+        """By question, whether its judgements may have taught the fit of a grader; never without one."""
+        fit = self.fits.get(grader.fit)
+        return [bool(grader.fit) and (fit is None or fit.learnt(item.case.question)) for item in self.gathered]
 
     def judged_by(self, grader: RoleModel) -> Evidence:
         """The evidence as the same grader would have judged it with this calibration.
@@ -175,7 +182,7 @@ def gather(
             gathered.append(Gathered(case, _told(case, record, heard), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
     failed = tuple(case.id for case in lost)
-    return Evidence(tuple(gathered), failed, _places([item.table for item in gathered]), notes, tuple(lost))
+    return Evidence(tuple(gathered), failed, _places([item.table for item in gathered]), notes, tuple(lost), fits)
 
 
 def _usable(record: RunRecord | None) -> TypeGuard[RunRecord]:

@@ -225,6 +225,8 @@ class RightBy:
     """People judged the answer, and it was drawn for that by chance."""
     first: NDArray[np.bool_]
     """No question before it is the same but for case and white space: such a one tells nothing more."""
+    learnt: NDArray[np.bool_]
+    """The setting's grader was fitted to judgements of the question, or of some that it does not name."""
 
     @property
     def tells(self) -> NDArray[np.bool_]:

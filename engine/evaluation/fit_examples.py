@@ -12,7 +12,7 @@ from engine.evaluation.fitting import COMPARED, Subject, Trial, rejudged
 from engine.evaluation.grader_bench import Pair, figures
 from engine.evaluation.noise import Patient
 from engine.model.config import RunConfig
-from engine.model.grader_fit import GraderFit
+from engine.model.grader_fit import GraderFit, taught_by
 from engine.model.language import same_wording
 from engine.model.values import Fault, Passage, PassageId, RunRecord, Verdict
 from engine.roles import Grader
@@ -125,7 +125,11 @@ async def try_examples(
     before = figures(pairs, subject.cut)
     after = figures(rejudged(pairs, [verdict.reach for verdict in told]), subject.cut)
     compared = {name: (getattr(before, name), getattr(after, name)) for name in COMPARED}
-    fit = replace(plan.fit(subject), figures=compared)
+    # Those that it was tried on decided whether to use it.
+    asked = (*pairs, *(item.pair for item in plan.examples))
+    fit = replace(
+        plan.fit(subject), figures=compared, questions=tuple(sorted({taught_by(pair.question) for pair in asked}))
+    )
     return Trial(fit, before, after, len({pair.question for pair in pairs})), None
 
 

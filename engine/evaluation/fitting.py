@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from engine.evaluation.grader_bench import GraderFigures, Pair, figures
-from engine.model.grader_fit import FitKind, GraderFit
+from engine.model.grader_fit import FitKind, GraderFit, taught_by
 from engine.model.language import same_wording
 
 FOLDS = 5
@@ -131,6 +131,7 @@ def trial(method: Method[ItemT], items: Sequence[ItemT], subject: Subject) -> Tr
         method.learn(items),
         judgements=len(items),
         assumed=before.assumed_n,
+        questions=tuple(sorted({taught_by(item.pair.question) for item in items})),
         figures={name: (getattr(before, name), getattr(told, name)) for name in COMPARED},
     )
     return Trial(fit, before, told, there.questions)
@@ -158,6 +159,11 @@ def folds(questions: Sequence[str], count: int) -> list[list[int]]:
     folded = [fold_of[same_wording(text)] for text in questions]
     made = [[place for place, fold in enumerate(folded) if fold == number] for number in range(count)]
     return [places for places in made if places]
+
+
+def half_of(graded: Sequence[Pair]) -> list[Pair]:
+    """The pairs of every other question: a fit to them leaves the rest for what is to be guaranteed."""
+    return [graded[place] for places in folds([pair.question for pair in graded], 2)[:1] for place in places]
 
 
 def rejudged(pairs: Sequence[Pair], chances: Sequence[float]) -> list[Pair]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast
 
+from engine.model.language import same_wording
 from engine.model.values import Verdict
 from engine.model.values.names import VerdictKind
 
@@ -32,6 +33,9 @@ class GraderFit:
     """Labelled pairs that it was fitted on."""
     assumed: int = 0
     """Of these, pairs whose label is assumed."""
+    questions: tuple[str, ...] = ()
+    """What it was learnt from, by :func:`taught_by`; nothing guaranteed of a grader may rest on these. Fits from before
+    do not say, which counts as every question."""
     figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     """Held-out figures before and after, by name."""
     made_at: str = ""
@@ -54,10 +58,25 @@ class GraderFit:
         """The kind of verdict that a calibration is for; those from before are for scores."""
         return cast("VerdictKind", self.data.get("of", "score"))
 
+    def learnt(self, question: str) -> bool:
+        """Return whether it was learnt from judgements of this question, or does not say of which."""
+        return not self.questions or taught_by(question) in self.questions
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values: what it is and how good it was, without what verdicts depend on."""
-        told = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("data", "figures")}
-        return {"name": self.name, **told, "figures": {name: list(pair) for name, pair in self.figures.items()}}
+        left = ("data", "figures", "questions")
+        told = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in left}
+        return {
+            "name": self.name,
+            **told,
+            "questions": len(self.questions),
+            "figures": {name: list(pair) for name, pair in self.figures.items()},
+        }
+
+
+def taught_by(question: str) -> str:
+    """A short name of a question, the same however it is spaced: 12 hexadecimal digits."""
+    return hashlib.sha256(same_wording(question).encode(errors="replace")).hexdigest()[:12]
 
 
 def raw_of(verdict: Verdict) -> float | None:

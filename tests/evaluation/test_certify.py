@@ -14,9 +14,11 @@ from engine.evaluation.cases import Case
 from engine.evaluation.certify import Certificates, certify, further, p_value, similarity_cut, strictest_first
 from engine.evaluation.evidence import Places, gather
 from engine.evaluation.figures import Evaluation, Measured, RightBy
+from engine.evaluation.fit_scores import table_of
 from engine.evaluation.judgements import Judged, pair_id
-from engine.model.config import RunConfig
-from engine.replay.masks import BoolArray, IntArray
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.grader_fit import GraderFit, calibrated, taught_by
+from engine.replay.masks import BoolArray, FloatArray, IntArray
 from tests.evaluation.gathered import evidence_of, questions
 
 LATTICE = [RunConfig(similarity_threshold=round(0.1 * step, 1)) for step in range(8)]
@@ -55,8 +57,11 @@ def test_settings_are_tried_from_the_strictest_to_the_laxest() -> None:
     assert strictest_first(configs) == [1, 2, 3, 0]
 
 
-def certified(wrong: BoolArray, given: BoolArray, evaluation: Evaluation) -> list[int]:
+def certified(
+    wrong: BoolArray, given: BoolArray, evaluation: Evaluation, learnt: BoolArray | None = None, bound: float = 0.1
+) -> list[int]:
     """Certify a lattice whose answers [N, S] are given and wrong as said, none of them unrecorded."""
+    learnt = np.zeros(wrong.shape, dtype=np.bool_) if learnt is None else learnt
     everything = np.ones(wrong.shape)
     measures = {
         **evaluation.measures,
@@ -64,8 +69,8 @@ def certified(wrong: BoolArray, given: BoolArray, evaluation: Evaluation) -> lis
         "answered_right": Measured(np.zeros(wrong.shape), everything),
     }
     every = np.ones(wrong.shape, dtype=np.bool_)
-    by = RightBy(np.zeros(wrong.shape, dtype=np.int64), every, given, every, ~every, every)
-    made = certify(replace(evaluation, measures=measures, right_by=by), bound=0.1)
+    by = RightBy(np.zeros(wrong.shape, dtype=np.int64), every, given, every, ~every, every, learnt)
+    made = certify(replace(evaluation, measures=measures, right_by=by), bound=bound)
     return [int(place) for place in np.flatnonzero(made.certified)]
 
 
@@ -84,6 +89,52 @@ def test_at_most_one_in_twenty_draws_certifies_a_setting_that_breaks_the_bound()
             broken += any(risks[place] > 0.1 for place in found)
         # Three standard errors above 5 %.
         assert broken / 1000 <= 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
+
+
+def chances(table: dict[str, Any], raw: FloatArray) -> FloatArray:
+    known, place = np.unique(raw, return_inverse=True)
+    return np.array([calibrated(table, value) for value in known])[place]
+
+
+def test_a_calibration_promises_no_more_than_questions_it_has_not_seen_allow() -> None:
+    """A grader of no worth, 30 % wrong at any cut: what certifies 29.5 % is broken. Fitted to the same questions, too
+    often; fitted to one half, with the other alone as trials, no more than promised."""
+    evidence = evidence_of(200)
+    configs = [RunConfig(min_confidence=round(0.98 - 0.02 * step, 2)) for step in range(14)]
+    evaluation = evaluate(evidence, configs)
+    cuts = np.array([config.min_confidence for config in configs])
+    random = np.random.default_rng(3)
+    half = np.arange(200)[:, None] < 100
+    broken = {"all": 0, "half": 0}
+    for _ in range(120):
+        label, raw = random.random(200) < 0.7, np.round(random.normal(0, 1, 200), 1)
+        for way in broken:
+            seen = half[:, 0] if way == "half" else np.ones(200, np.bool_)
+            table = table_of(raw[seen].tolist(), label[seen].tolist())
+            given = chances(table, raw)[:, None] >= cuts
+            wrong = np.broadcast_to(~label[:, None], given.shape)
+            learnt = np.broadcast_to(half if way == "half" else np.zeros_like(half), given.shape)
+            broken[way] += bool(certified(wrong, given, evaluation, learnt, 0.295))
+    assert broken["half"] / 120 <= 0.05 < broken["all"] / 120, broken
+
+
+def test_questions_that_taught_the_grader_are_in_no_trial() -> None:
+    cases, records = questions(40, RunConfig())
+    names = {case.id: case.question for case in cases}
+    taught = tuple(taught_by(name) for name in list(names.values())[:25])
+    fit = GraderFit("calibration", "builtin", "samples", {"scores": [], "chances": [0.5]}, questions=taught)
+    by_fit = replace(RunConfig(), models=RoleModels(grader=RoleModel(fit.name)))
+    fitted = {name: replace(record, config=by_fit) for name, record in records.items()}
+    plain = certify(evaluate(gather(cases, records), [RunConfig()]), bound=0.5)
+
+    def made(*kept: GraderFit) -> Certificates:
+        evidence = gather(cases, fitted, fits={item.id: item for item in kept})
+        return certify(evaluate(evidence, [by_fit]), bound=0.5)
+
+    found = made(fit)
+    assert found.learnt == 25 and 0 < found.trials[0] < plain.trials[0] and plain.learnt == 0
+    for unsaid in (made(replace(fit, questions=())), made()):
+        assert unsaid.learnt == 40 and unsaid.trials[0] == 0 and not unsaid.certified[0]
 
 
 def test_a_setting_without_errors_is_certified_and_one_too_many_ends_the_sequence() -> None:

@@ -78,7 +78,7 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
     ]
     by_files = found.files_n and not found.relevant_n
     matrix = () if by_files else (_matrix(found.confusion, words),)
-    draw((node("div", "figures seven", *cards), *matrix), words, key=key)
+    draw((node("div", "figures eight", *cards), *matrix), words, key=key)
 
 
 def interval_text(found: Interval | None) -> str:
@@ -88,11 +88,11 @@ def interval_text(found: Interval | None) -> str:
 
 def counted_text(found: GraderFigures, words: Words) -> str:
     """What the figures are counted over, and what is in none of them."""
-    said = [words.count("From 1 question.", "From {n} questions.", found.questions)]
+    assumed = words("{n} of them have no label and count as not relevant.", n=found.assumed_n)
+    questions = words.count("From 1 question.", "From {n} questions.", found.questions)
+    said = [assumed, questions] if found.assumed_n else [questions]
     if found.intervals:
         said.append(words("Small figures: 95 % intervals over questions."))
-    if found.assumed_n:
-        said.append(words("{n} of them have no label and count as not relevant.", n=found.assumed_n))
     if found.unlabelled_n or found.unreadable_n:
         left = words(
             "Left out: {unlabelled} without a label, {unreadable} unreadable.",

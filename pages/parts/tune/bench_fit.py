@@ -17,7 +17,7 @@ from components.common.phrases import model_label
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.fit_examples import LEAST, LEAST_EACH, Plan, plan_of
-from engine.evaluation.fitting import Subject, Trial, judgements
+from engine.evaluation.fitting import Subject, Trial, half_of, judgements
 from engine.evaluation.grader_bench import Pair
 from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
@@ -79,7 +79,12 @@ def fit_section(engine: Engine, gathering: Gathering, config: RunConfig, populat
 def _fitted(engine: Engine, gathering: Gathering, config: RunConfig, population: Population, words: Words) -> None:
     """A fit that costs no calls."""
     assert gathering.batch is not None
-    there = judgements(population.graded)
+    half = st.toggle(
+        words("Keep half of the questions for a guarantee"),
+        key="bench_fit_half",
+        help=words("No guarantee rests on a question that taught the grader."),
+    )
+    there = judgements(half_of(population.graded) if half else population.graded)
     if not _as_shipped(engine, gathering):
         st.caption(words(_WITH_EXAMPLES))
     elif any(there.missing):
@@ -87,7 +92,12 @@ def _fitted(engine: Engine, gathering: Gathering, config: RunConfig, population:
     elif st.session_state.get(_ASKED) == gathering.batch.id:
         with st.spinner(words("Try a fit")):
             found = fit_trial(
-                engine, gathering.batch, population.kind, only_labelled=population.only_labelled, cut=population.cut
+                engine,
+                gathering.batch,
+                population.kind,
+                half=half,
+                only_labelled=population.only_labelled,
+                cut=population.cut,
             )
         if found.after is None:
             st.caption(words("These labels are too one-sided."))

@@ -5,7 +5,7 @@ What is kept is keyed by the state of the file of evaluations, so that every ses
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -19,7 +19,7 @@ from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.fit_builtin import Refit, weighed_pairs
 from engine.evaluation.fit_scores import Calibration, scored_pairs
-from engine.evaluation.fitting import Subject, Trial, trial
+from engine.evaluation.fitting import Subject, Trial, half_of, trial
 from engine.evaluation.grader_bench import Pair, by_kind, pairs
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.values import AnswerJudgement, Batch, BatchProgress
@@ -240,27 +240,28 @@ def _pairs(
     return pairs([case for case, _ in results], records, labels, only_labelled=only_labelled)
 
 
-def fit_trial(engine: Engine, batch: Batch, kind: VerdictKind, *, only_labelled: bool, cut: float) -> Trial:
+def fit_trial(engine: Engine, batch: Batch, kind: VerdictKind, *, half: bool, only_labelled: bool, cut: float) -> Trial:
     """Return the trial of a grader fitted to the judgements of verdicts of one kind; repeated after new labels.
 
-    Coefficients of the built-in grader, a calibration of any other.
+    Coefficients of the built-in grader, a calibration of any other; ``half``: learnt from half of the questions.
     """
     runs, state = _runs_of(engine, batch.id), _state(engine)
-    return _fit_trial(seen_by(engine), (batch.id, runs, kind), state, only_labelled, cut, _engine=engine)
+    return _fit_trial(seen_by(engine), (batch.id, runs, kind, half), state, only_labelled, cut, _engine=engine)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _fit_trial(
     instance: str,
-    batch: tuple[str, str, VerdictKind],
+    batch: tuple[str, str, VerdictKind, bool],
     state: tuple[int, ...],
     only_labelled: bool,
     cut: float,
     *,
     _engine: Engine,
 ) -> Trial:
-    batch_id, runs, kind = batch
-    graded = by_kind(_pairs(instance, batch_id, runs, state, only_labelled, _engine)).get(kind, ())
+    batch_id, runs, kind, half = batch
+    graded: Sequence[Pair] = by_kind(_pairs(instance, batch_id, runs, state, only_labelled, _engine)).get(kind, ())
+    graded = half_of(graded) if half else graded
     records = {case.id: record for case, record in _engine.batches.results(batch_id)}
     grader = _engine.evaluation.batch(batch_id).config.models.grader
     collection = next((str(record.manifest.get("collection", "")) for record in records.values()), "")

@@ -228,7 +228,8 @@ def view(
     if pick is None:
         head = node("strong", "heading", words("No guarantee yet"))
         none = words("None of {tried} settings is shown to keep it.", tried=len(found.p))
-        draw((node("section", "card", head, node("p", "", none), *_missing(found, current, words)),), words, key=key)
+        parts = [head, node("p", "", none), *_missing(found, current, words), *_learnt(found, words)]
+        draw((node("section", "card", *parts),), words, key=key)
         return False
     head = node("div", "head", node("strong", "heading", promise_text(found, words)), chip("pass", words("certified")))
     count = words(
@@ -244,9 +245,22 @@ def view(
     ]
     if current is not None and current != pick and not found.certified[current]:
         parts += _missing(found, current, words)
+    parts += _learnt(found, words)
     if changed:
         parts.append(node("div", "actions", button(words("Try"), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def _learnt(found: Certificates, words: Words) -> list[Node]:
+    """Say how many questions are in no trial because they taught the grader."""
+    if not found.learnt:
+        return []
+    said = words.count(
+        "1 question taught this grader and does not count here.",
+        "{n} questions taught this grader and do not count here.",
+        found.learnt,
+    )
+    return [node("p", "muted", words.joined([said, words("Fit it to half of the questions, or add others.")]))]
 
 
 def standings_map(
