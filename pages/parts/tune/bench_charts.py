@@ -187,7 +187,7 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
         tooltip=[text("bin", says), number("true", right, format=".2f"), text("error", "95 %"), number("n", judged)],
         **ends,
     )
-    error = {"type": "rule", "color": ACCENT, "opacity": 0.45, "strokeWidth": 1.5}
+    error = {"type": "rule", "color": _GREY, "strokeWidth": 1.5}
     bars = layer(rows, error, x=share("said", says), y=share("low", right), y2={"field": "high"})
     draw_chart(diagonal, bars, points, key=key, title=words("Reliability"), height=_HEIGHT)
 
