@@ -122,8 +122,11 @@ def obedient(request: RecordedRequest) -> str:
 def obedient_word(request: RecordedRequest) -> dict[str, float]:
     """The probabilities of yes and no by the same words."""
     asked = str(request.messages[1]["content"])
-    verdict = json.loads(_verdict(fenced("question", asked)[0], fenced("passage", asked)[0], []))
-    yes, no = ("Yes", "No") if verdict["relevant"] else ("No", "Yes")
+    if sentences := fenced("sentence", asked):
+        holds = _holds(sentences[0], " ".join(fenced("passage", asked)), share=1.0)
+    else:
+        holds = json.loads(_verdict(fenced("question", asked)[0], fenced("passage", asked)[0], []))["relevant"]
+    yes, no = ("Yes", "No") if holds else ("No", "Yes")
     return {yes: 0.9, no: 0.05, "The": 0.01}
 
 

@@ -40,6 +40,8 @@ VERIFIERS: Mapping[str, Callable[[], Verifier]] = {
     "entailment": lambda: tiny_verifier(KNOWN),
     "ollama": ollama(ChatVerifier),
     "openai": openai(ChatVerifier),
+    "ollama: one word": ollama(ChatVerifier, weighs=True),
+    "openai: one word": openai(ChatVerifier, weighs=True),
 }
 MODELS = {name: make for name, make in VERIFIERS.items() if name != "builtin"}
 
