@@ -103,7 +103,7 @@ def answer_so_far(record: RunRecord, words: Words) -> Node | None:
 def answer_body(record: RunRecord, words: Words) -> Node:
     """The finished answer as paragraphs and lists, its markers as buttons whose press is ``open:<passage id>``."""
     cells = cells_of(record.cell_citations, words)
-    return answer_prose(record.answer, citing(record.citations, words), cells, doubts_of(record, words))
+    return answer_prose(record.answer, citing(record.citations, words), cells, doubts_of(record, words, places=True))
 
 
 def cells_of(cells: Iterable[CellCitation], words: Words) -> CiteCell:
@@ -163,7 +163,7 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
                 else "No passage was graded: check this answer."
             )
         )
-    notes += dict.fromkeys(doubts_of(record, words).values())
+    notes += dict.fromkeys(item.said for item in doubts_of(record, words).values())
     if workflow(record.workflow).grades and record.config.models.grader.built_in and _across_languages(record):
         notes.append(words(_ACROSS))
     if record.removed_markers:

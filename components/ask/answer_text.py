@@ -9,10 +9,13 @@ from types import MappingProxyType
 from typing import Literal
 
 from components.common.i18n import Words
-from components.common.markup import Node, node
-from components.common.phrases import place_text
+from components.common.markup import OPEN, Node, node
+from components.common.phrases import fault_text, model_label, place_text, probability_text
+from engine.builtin.answer_note import nearest_strips
+from engine.messages import N_
 from engine.model.language import language_of
-from engine.model.values import RunRecord
+from engine.model.values import PassageId, RunRecord, SentenceCheck, UnsupportedSentence, VerdictKind
+from engine.roles import MOST_CHECKED
 
 Cite = Callable[[int], Node | None]
 """What stands for the marker ``[n]``; None leaves the marker as the text it is."""
@@ -74,15 +77,26 @@ def no_citation(_marker: int | str) -> Node | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is to be said of a sentence that nothing bears out, or that was not checked."""
+
+    said: str
+    sign: Literal["!", "?"] = "!"
+    place: PassageId | None = None
+    """The passage that comes nearest to it; None where none does."""
+
+
 def answer_prose(
     text: str,
     cite: Cite = no_citation,
     cell: CiteCell = no_citation,
-    doubts: Mapping[str, str] = MappingProxyType({}),
+    doubts: Mapping[str, Doubt] = MappingProxyType({}),
 ) -> Node:
     """An answer as paragraphs and lists, with what ``cite`` and ``cell`` give in place of its markers.
 
-    ``doubts`` are sentences of it that nothing bears out, each with what is to be said of it.
+    ``doubts`` are those of its sentences of which something is to be said; with a ``place`` their sign is a button
+    whose press is ``open:<passage id>``.
     """
 
     def written(line: str) -> list[Node | str]:
@@ -101,25 +115,66 @@ def answer_prose(
     return node("div", "prose", *drawn)
 
 
-def doubts_of(record: RunRecord, words: Words) -> dict[str, str]:
-    """Sentences of the answer that say what stands in nothing they cite, each with a sentence that names it."""
-    return {
-        _bare(item.sentence): words(
+_KINDS: Mapping[VerdictKind, str] = {
+    "builtin": N_("built-in"),
+    "score": N_("a model's score"),
+    "token": N_("probability of a token"),
+    "said": N_("the model says so of itself"),
+}
+"""What P(supported) of a sentence is."""
+
+
+def doubts_of(record: RunRecord, words: Words, *, places: bool = False) -> dict[str, Doubt]:
+    """Sentences of the answer that what they cite does not say, and those that were not checked.
+
+    With ``places`` each knows the passage that comes nearest to it.
+    """
+    checks = {item.sentence: item for item in record.checks or ()}
+    near = {name: at for name, (at, _) in nearest_strips(record).items()} if places else {}
+    found = {
+        item.sentence: Doubt(_unsupported_text(item, checks.get(item.sentence), words), "!", near.get(item.sentence))
+        for item in record.unsupported_sentences or ()
+    }
+    for item in checks.values():
+        if item.p_supported is None:
+            found[item.sentence] = Doubt(_unchecked_text(item, words), "?", near.get(item.sentence))
+    return {_bare(sentence): doubt for sentence, doubt in found.items()}
+
+
+def _unsupported_text(item: UnsupportedSentence, check: SentenceCheck | None, words: Words) -> str:
+    if item.missing or check is None or check.p_supported is None:
+        return words(
             "Not in the passages cited: {missing}" if item.markers else "Not in any passage given: {missing}",
             missing=words(", ").join(item.missing),
         )
-        for item in record.unsupported_sentences or ()
-    }
+    return words(
+        "The passages cited do not say this, says {verifier}: P(supported) {p} ({kind})"
+        if item.markers
+        else "No passage given says this, says {verifier}: P(supported) {p} ({kind})",
+        verifier=model_label(check.verifier, words),
+        p=probability_text(check.p_supported),
+        kind=words(_KINDS[check.kind]),
+    )
 
 
-def _doubted(line: str, doubts: Mapping[str, str], cite: Cite, cell: CiteCell) -> list[Node | str]:
+def _unchecked_text(check: SentenceCheck, words: Words) -> str:
+    if check.fault is None:
+        return words("Not checked: at most {n} sentences of an answer are.", n=MOST_CHECKED)
+    return words("Not checked: {why}", why=fault_text(check.fault, words)[0])
+
+
+def _doubted(line: str, doubts: Mapping[str, Doubt], cite: Cite, cell: CiteCell) -> list[Node | str]:
     """A line with its doubted sentences marked, by a sign and not by colour alone."""
     made: list[Node | str] = []
-    for own, said in doubts.items():
+    for own, doubt in doubts.items():
         before, found, after = line.partition(own)
         if not found:
             continue
-        sign = node("span", "doubt", "!", title=said, aria_label=said, role="note")
+        told = {"title": doubt.said, "aria_label": doubt.said}
+        if doubt.place is None:
+            sign = node("span", "doubt", doubt.sign, role="note", **told)
+        else:
+            sign = node("button", "doubt", doubt.sign, data_action=f"{OPEN}{doubt.place}", **told)
         made += [*inline(before, cite, cell), node("span", "doubted", *inline(own, cite, cell), sign)]
         line = after
     return [*made, *inline(line, cite, cell)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from components.common.i18n import Words
@@ -24,6 +24,7 @@ from components.common.run_settings import setting_of_config
 from components.common.terms import segments
 from components.labels import GRAPH_LISTS, SOURCE_KIND_NAMES, WEB_PASSAGE
 from components.sentences.rounds import round_names
+from engine.builtin.strips import strips_of
 from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig
@@ -71,8 +72,13 @@ _SNIPPET = 220
 _DROPPED = ("below_threshold", "below_graph", "below_rerank", "beyond_top_k")
 
 
-def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: Words) -> dict[str, Any]:
-    """Build the row that the browser draws; every value is text or a number, all words are rendered."""
+def passage_row(
+    line: LifeLine, record: RunRecord, terms: Sequence[str], words: Words, near: Collection[str] = ()
+) -> dict[str, Any]:
+    """Build the row that the browser draws; every value is text or a number, all words are rendered.
+
+    ``near``: the parts of the passage that come nearest to what the answer says without support.
+    """
     best, passage, verdict, config = line.best, line.passage, line.verdict, record.config
     names = round_names(record, words)
     snippet = " ".join(passage.text[:_SNIPPET].split()) + ("…" if len(passage.text) > _SNIPPET else "")
@@ -84,7 +90,7 @@ def passage_row(line: LifeLine, record: RunRecord, terms: Sequence[str], words: 
         "section": section_text(passage.section, words),
         "snippet": segments(snippet, terms),
         "context": [line for line in (passage.context, _written(passage, record, words)) if line],
-        "text": segments(passage.text, terms),
+        "text": full_text(line, record, terms, near),
         **_surroundings(passage.id, record),
         "similarity": best.passage.similarity if best.round.scaled else 0.0,
         "bar": best.round.scaled,
@@ -382,10 +388,16 @@ def _place_of(passage_id: PassageId, record: RunRecord, words: Words) -> str:
     return place_text(passage.source, passage.section, words)
 
 
-def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[list[Any]]:
-    """The whole passage as segments, those of sentences that were left out marked as such; empty where none was."""
+def full_text(line: LifeLine, record: RunRecord, terms: Sequence[str], near: Collection[str] = ()) -> list[list[Any]]:
+    """The whole passage as segments, each with its look.
+
+    ``out``: of a sentence that was left out before the answer was written; ``near``: as in
+    :func:`passage_row`.
+    """
     refined: tuple[Sentence, ...] = record.context.refined.get(line.passage.id, ()) if record.context else ()
-    return [[text, marked, not item.kept] for item in refined for text, marked in segments(item.text, terms)]
+    parts = [(item.text, item.kept) for item in refined] or [(text, True) for text in strips_of(line.passage.text)]
+    looks = [(text, "out" if not kept else "near" if text in near else "") for text, kept in parts]
+    return [[text, marked, look] for part, look in looks for text, marked in segments(part, terms)]
 
 
 def ranks_text(seen: Sighting, config: RunConfig, words: Words) -> str:

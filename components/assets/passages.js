@@ -140,10 +140,10 @@ function story(view, row) {
   const words = view.data.words;
   const ranked = row.seen.some((seen) => seen.ranks);
   const columns = ["round", "rank", ...(ranked ? ["ranks"] : []), "similarity", "cosine", "floor", "gate", "margin", "verdict", "query"];
-  const cut = row.cut ?? [];
-  const full = cut.length ? cut.map(([text, on, out]) => (out ? el("span", { class: "out" }, marked([[text, on]])) : marked([[text, on]])[0])) : marked(row.text);
+  const full = row.text.map(([text, on, look]) => (look ? el("span", { class: look }, marked([[text, on]])) : marked([[text, on]])[0]));
+  const has = (look) => row.text.some((part) => part[2] === look);
   const around = (items) => items.map((item) => el("div", { class: item.cited ? "full muted around cited" : "full muted around", title: item.id }, [...(item.cut.length ? item.cut.map(([text, out]) => (out ? el("span", { class: "out" }, [text]) : text)) : [item.text]), item.cited ? el("small", {}, [` · ${words.around_cited}`]) : ""]));
-  const parts = [el("h5", {}, [words.full_text, [row, ...row.before, ...row.after].some((item) => item.cut?.length) ? el("small", {}, [` · ${words.cut_sentences}`]) : "", row.before.length + row.after.length ? el("small", {}, [` · ${words.around}`]) : ""]), ...around(row.before), ...row.context.map((line) => el("div", { class: "full muted", title: words.context_tip }, [line])), el("div", { class: "full" }, full), ...around(row.after)];
+  const parts = [el("h5", {}, [words.full_text, has("out") || [...row.before, ...row.after].some((item) => item.cut.length) ? el("small", {}, [` · ${words.cut_sentences}`]) : "", has("near") ? el("small", {}, [` · ${words.near_sentences}`]) : "", row.before.length + row.after.length ? el("small", {}, [` · ${words.around}`]) : ""]), ...around(row.before), ...row.context.map((line) => el("div", { class: "full muted", title: words.context_tip }, [line])), el("div", { class: "full" }, full), ...around(row.after)];
   if (row.grader) {
     parts.push(el("h5", {}, [words.own_words]), el("p", { class: "own" }, [el("span", { class: "muted" }, [row.grader]), row.own ? el("span", {}, [" — " + row.own]) : ""]));
   }

@@ -35,7 +35,7 @@ def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, st
     prose = answer_prose(record.answer, _linking(links, words), doubts=doubts)
     sources = [_source(marker, citation_text(item, words), links) for marker, item in sorted(cited.items())]
     listed = (node("ul", "sources", *sources),) if sources else ()
-    notes = (node("p", "note", "! ", f"{found} — {sentence}") for sentence, found in doubts.items())
+    notes = (node("p", "note", "! ", f"{found.said} — {sentence}") for sentence, found in doubts.items())
     return (node("p", "", chip(look, said)), prose, *notes, *listed)
 
 
@@ -135,7 +135,7 @@ def _sign(item: Mapping[str, str]) -> Node:
 
 
 def _marked(segments: Sequence[Segment]) -> list[Node | str]:
-    return [node("mark", "", text) if marked else text for text, marked in segments]
+    return [node("mark", "", text) if marked else text for text, marked, *_ in segments]
 
 
 def _share(value: float) -> str:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine.builtin.answer_reading import MARKER, statements
-from engine.builtin.answer_support import graph_texts, word_checks
+from engine.builtin.answer_reading import MARKER, nearest_strip, statements
+from engine.builtin.answer_support import cited_by, graph_texts, word_checks
 from engine.builtin.direct import direct_answer
 from engine.builtin.markers import without_markers
 from engine.builtin.table_work import Worked, worked_out
@@ -18,6 +18,7 @@ from engine.model.values import (
     ANSWERED,
     AnswerNote,
     Outcome,
+    PassageId,
     RunRecord,
     unsupported_of,
 )
@@ -157,6 +158,23 @@ def _otherwise(record: RunRecord) -> AnswerNote:
     if denies(record.answer):
         return "cannot_tell"
     return "" if cites else "uncited"
+
+
+def nearest_strips(record: RunRecord) -> dict[str, tuple[PassageId, str]]:
+    """By sentence that is unsupported or unchecked, the passage and the part of it that come nearest by their words.
+
+    Of the passages that the sentence cites, or all that were given where it cites none; sentences that share no word
+    with them are left out.
+    """
+    doubted = {item.sentence for item in record.unsupported_sentences or ()}
+    doubted |= {item.sentence for item in record.checks or () if item.p_supported is None}
+    given = Given(record.context.passages if record.context else ())
+    found = {}
+    for statement in statements(record.answer) if doubted else ():
+        near = nearest_strip(statement, cited_by(given, statement)[0]) if statement.text in doubted else None
+        if near is not None:
+            found[statement.text] = near
+    return found
 
 
 def denies(answer: str) -> bool:

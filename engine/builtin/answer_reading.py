@@ -6,14 +6,15 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
+from engine.builtin.strips import strips_of
 from engine.builtin.terms import is_han, terms, weight_of
 from engine.builtin.written_numbers import numbers_in
 from engine.model.language import language_of
-from engine.model.values import Passage
+from engine.model.values import Passage, PassageId
 
 Part = Literal["claim", "lead", "gap", "note", "question", "aside"]
 """``gap`` says what is missing, ``note`` speaks of the answer itself, ``aside`` says nothing that could be checked."""
@@ -219,6 +220,17 @@ def best_support(statement: Statement, shown: Sequence[Shown], besides: Sequence
     """The passage that bears a statement out by what can be seen of it, leaving out some markers; None where none."""
     bearing = [item for item in shown if item.marker not in besides and item.bears_out(statement)]
     return max(bearing, key=lambda item: (item.share(statement), -item.marker), default=None)
+
+
+def nearest_strip(statement: Statement, passages: Sequence[Passage]) -> tuple[PassageId, str] | None:
+    """The passage and the strip of it that has most of a statement's words; None where none has any."""
+    shares = [
+        (Shown.of(1, replace(item, text=strip)).share(statement, figures=False), -place, item.id, strip)
+        for place, item in enumerate(passages)
+        for strip in strips_of(item.text)
+    ]
+    share, _, name, strip = max(shares, default=(0.0, 0, PassageId(""), ""))
+    return (name, strip) if share > 0 else None
 
 
 def figures_in(text: str) -> frozenset[str]:

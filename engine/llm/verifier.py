@@ -17,8 +17,9 @@ from engine.llm.grader import _PASSING_FAULTS
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry, at_once
-from engine.llm.scoring import Asking, Scorer, sigmoid
+from engine.llm.scoring import Asking, Scorer
 from engine.llm.sizes import estimate_tokens
+from engine.model.grader_fit import sigmoid
 from engine.model.values import Fault, Message, SentenceCheck, VerdictKind
 from engine.roles import MOST_CHECKED, SILENT, Given, Trace
 

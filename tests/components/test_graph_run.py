@@ -11,7 +11,7 @@ import pytest
 from components.ask.answer import answer_body
 from components.ask.answer_marks import answer_notes, basis_text
 from components.ask.passage_rows import (
-    cut_text,
+    full_text,
     moves_text,
     names_of,
     notes_of,
@@ -193,9 +193,10 @@ def test_sentences_left_out_before_the_answer_are_marked_in_the_full_text() -> N
     assert record.context is not None
     line = life_lines(record)[0]
     refined = {line.passage.id: (Sentence("Kept one. ", 0.9, kept=True), Sentence("Cut one.", 0.1, kept=False))}
-    shown = cut_text(line, replace(record, context=replace(record.context, refined=refined)), ())
-    assert [(text, out) for text, _, out in shown] == [("Kept one. ", False), ("Cut one.", True)]
-    assert cut_text(line, record, ()) == []
+    shown = full_text(line, replace(record, context=replace(record.context, refined=refined)), (), ["Kept one. "])
+    assert [(text, look) for text, _, look in shown] == [("Kept one. ", "near"), ("Cut one.", "out")]
+    whole = full_text(line, record, ())
+    assert ("".join(text for text, _, _ in whole), {look for _, _, look in whole}) == (line.passage.text, {""})
 
 
 def test_a_cell_of_a_table_is_marked_with_its_value_and_unknown_cells_stay_text() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import get_args
 
 import pytest
 
-from components.ask.answer import headline
+from components.ask.answer import answer_body, headline
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.outcomes import OUTCOMES, ended_text, outcome_text
@@ -18,9 +19,11 @@ from components.runs.lanes import answer_part, outcome_chip
 from components.runs.report import html_of, report_html
 from components.runs.run_list import RunLine, run_row
 from components.sentences.steps import sentence
+from engine.builtin.answer_note import nearest_strips, noted
+from engine.builtin.answer_reading import statements
 from engine.flow import compiled
 from engine.flow.graph import graph_of
-from engine.model.values import AnswerNote, Outcome, RunId, RunRecord, UnsupportedSentence
+from engine.model.values import AnswerNote, Fault, Outcome, RunId, RunRecord, SentenceCheck, UnsupportedSentence
 from engine.replay import what_if
 from engine.replay.decision_boundaries import Sweep
 from engine.replay.decision_map import decision_map
@@ -84,6 +87,38 @@ def test_the_sentence_that_fails_is_marked_in_the_answer_and_foreign_text_is_no_
     marked = drawn.partition("doubted")[2]
     assert "It costs $10" in marked and "&lt;b&gt;today&lt;/b&gt;" in marked and "A set is" not in marked
     assert "Not in the passages cited: $10" in marked
+
+
+def by_model(*chances: float | None) -> RunRecord:
+    """The sample's answer, its first sentences checked by a model."""
+    record = sample_record()
+    sentences = [item.text for item in statements(record.answer)][: len(chances)]
+    fault = Fault("WB401", "The server <b>is gone</b>.", "Start it.")
+    checks = tuple(
+        SentenceCheck(text, (1,), p, "ollama:small", "token", fault=None if p is not None else fault)
+        for text, p in zip(sentences, chances, strict=True)
+    )
+    return noted(replace(record, checks=checks, unsupported_sentences=None))
+
+
+def test_what_a_model_found_is_marked_with_its_probability_and_opens_the_nearest_passage() -> None:
+    record = by_model(0.12)
+    assert record.answer_note == "unsupported"
+    (sentence,) = (item.sentence for item in record.unsupported_sentences or ())
+    passage, strip = nearest_strips(record)[sentence]
+    drawn = json.dumps(answer_body(record, EN).plain(), ensure_ascii=False)
+    assert "says ollama:small: P(supported) 0.12 (probability of a token)" in drawn
+    assert f'"data-action": "open:{passage}"' in drawn.partition("doubted")[2].partition("doubt")[2]
+    given = {item.id: item.text for item in record.context.passages if record.context}  # type: ignore[union-attr]
+    assert strip in given[passage]
+
+
+def test_what_was_not_checked_is_marked_otherwise_and_says_why() -> None:
+    record = by_model(None)
+    assert (record.answer_note, record.support) == ("unchecked", "unchecked")
+    assert ended_text(record, EN) == "Answered, not checked" and ended_text(record, ZH) == "已作答，未核查"
+    drawn = html_of(answer_part(record, EN))
+    assert "Not checked: The server &lt;b&gt;is gone&lt;/b&gt;." in drawn and ">?<" in drawn
 
 
 RESCUED = replace(demo_record("demo-rescue-en"), answer_note="unsupported")

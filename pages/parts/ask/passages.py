@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from components.ask.diagnosis import blind_note
-from components.ask.passage_rows import COLUMNS, cut_text, gate_text, names_of, passage_row, stage_cells
+from components.ask.passage_rows import COLUMNS, gate_text, names_of, passage_row, stage_cells
 from components.common.controls import download, table_csv
 from components.common.i18n import Words
 from components.common.inline import component, script
@@ -21,6 +21,7 @@ from components.common.phrases import bar_text, begun, probability_text, section
 from components.common.terms import question_terms
 from components.labels import GRAPH_LISTS, NOTHING_FOUND, SOURCE_KIND_NAMES
 from components.sentences.rounds import round_names
+from engine.builtin.answer_note import nearest_strips
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
@@ -92,6 +93,7 @@ _LABELS = {
     "context_tip": CONTEXT,
     "around": N_("in grey around it: what was given of its surroundings"),
     "around_cited": N_("cited from here"),
+    "near_sentences": N_("underlined: comes nearest to a sentence of the answer that is not supported"),
     "cut_sentences": N_("greyed: left out before the answer was written"),
 }
 
@@ -204,11 +206,13 @@ def _own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | No
 
 def _rows(lines: Sequence[LifeLine], record: RunRecord, words: Words) -> list[dict[str, Any]]:
     marked, names = question_terms(record), names_of(record)
+    near: dict[PassageId, set[str]] = {}
+    for passage_id, strip in nearest_strips(record).values():
+        near.setdefault(passage_id, set()).add(strip)
     return [
         {
-            **passage_row(line, record, marked, words),
+            **passage_row(line, record, marked, words, near.get(line.passage.id, ())),
             **stage_cells(line, record, names, words),
-            "cut": cut_text(line, record, marked),
         }
         for line in lines
     ]
