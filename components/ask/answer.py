@@ -9,7 +9,7 @@ from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, chip, copy_button, draw, node, opened_passage
 from components.common.outcomes import Tone, branch_text, end_mark, end_text
-from components.common.phrases import place_text
+from components.common.phrases import model_label, place_text, probability_text
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.decide import open_parts
@@ -224,7 +224,26 @@ def _foot(record: RunRecord, words: Words) -> list[Node]:
         chips.append(node("span", "muted small", words.count("1 more read", "{n} more read", spare)))
     if chips and (around := around_text(record, words)):
         chips.append(node("span", "muted small", around))
+    if checked := checked_text(record, words):
+        chips.append(node("span", "muted small", checked, title=_chances(record)))
     return [node("div", "foot", *chips)] if chips else []
+
+
+def checked_text(record: RunRecord, words: Words) -> str:
+    """How many sentences a model found supported, of those it was asked about; empty where none was asked."""
+    asked = [item for item in record.checks or () if item.kind != "builtin" or item.p_supported is None]
+    if not asked:
+        return ""
+    doubted = {item.sentence for item in record.unsupported_sentences or ()}
+    supported = sum(item.p_supported is not None and item.sentence not in doubted for item in asked)
+    verifier = model_label(record.config.models.verifier.model, words)
+    return words("{n} of {of} sentences supported, says {verifier}", n=supported, of=len(asked), verifier=verifier)
+
+
+def _chances(record: RunRecord) -> str:
+    """P(supported) of each sentence, a line each."""
+    found = ((item.p_supported, item.sentence) for item in record.checks or ())
+    return "\n".join(f"{'?' if p is None else probability_text(p)} · {sentence}" for p, sentence in found)
 
 
 def around_text(record: RunRecord, words: Words) -> str:

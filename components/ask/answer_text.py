@@ -175,7 +175,10 @@ def _doubted(line: str, doubts: Mapping[str, Doubt], cite: Cite, cell: CiteCell)
             sign = node("span", "doubt", doubt.sign, role="note", **told)
         else:
             sign = node("button", "doubt", doubt.sign, data_action=f"{OPEN}{doubt.place}", **told)
-        made += [*inline(before, cite, cell), node("span", "doubted", *inline(own, cite, cell), sign)]
+        made += [
+            *inline(before, cite, cell),
+            node("span", "doubted" if doubt.sign == "!" else "doubted unsure", *inline(own, cite, cell), sign),
+        ]
         line = after
     return [*made, *inline(line, cite, cell)]
 

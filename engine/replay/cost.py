@@ -11,6 +11,7 @@ from engine.flow.declaration import gradings_a_passage, translates
 from engine.model.config import RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
+from engine.roles import MOST_CHECKED
 
 REWRITE_CALLS = 2
 """A rewrite that repeats a query is asked for once more (SC-06): two calls at worst."""
@@ -33,6 +34,8 @@ class CostModel:
     """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
     refining: Cost = Cost()
     """Of one passage by a chat model; nothing where the built-in refiner cuts."""
+    checking: Cost = Cost()
+    """Of one sentence of the answer; nothing where the built-in verifier checks."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Cost:
         """Return the worst cost after round ``done``: every rewrite left, with its search and all gradings."""
@@ -76,7 +79,8 @@ class CostModel:
         """Return the worst cost of answering: every answer that may be written, with what comes before and after."""
         own = workflow(config.workflow)
         refining = self.refining * own.most_refined(config)
-        return (refining + self.generation + self.evaluation) * own.most_answers(config)
+        writing = (refining + self.generation + self.evaluation) * own.most_answers(config)
+        return writing + self.checking * MOST_CHECKED
 
 
 def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
@@ -107,6 +111,7 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
         routing=_of(record, config, "router", _visits(record, "router", flow.of_kind("route"))),
         reranking=_reranking(record, config, sum(scoring.values())),
         refining=_refining(record, config),
+        checking=_checking(record, config),
     )
 
 
@@ -154,6 +159,13 @@ def _refining(record: RunRecord, config: RunConfig) -> Cost:
     spent_s = sum(_spent_ms(record, item, ("refiner",)) for item in record.nodes) / 1000.0
     known = asked and config.models.refiner == record.config.models.refiner
     return Cost(1, 0, spent_s / asked if known else None)
+
+
+def _checking(record: RunRecord, config: RunConfig) -> Cost:
+    if config.models.verifier.built_in:
+        return Cost()
+    spent = [call.duration_ms for call in record.model_calls if call.role == "verifier"]
+    return _of(record, config, "verifier", sum(spent) / len(spent) / 1000.0 if spent else None)
 
 
 def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:

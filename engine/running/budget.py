@@ -18,6 +18,7 @@ _STEPS: Mapping[str, RoleName] = {
     "evaluation": "evaluator",
     "routing": "router",
     "refining": "refiner",
+    "checking": "verifier",
 }
 """The step that each role takes."""
 
@@ -54,6 +55,6 @@ def worst_case(prices: CostModel, config: RunConfig) -> Cost:
 
 
 def _unmeasured(config: RunConfig, role: RoleName) -> Cost:
-    if role == "refiner" and config.models.refiner.built_in:
+    if role in ("refiner", "verifier") and config.models.of(role).built_in:
         return Cost()
     return Cost(0, 1, None) if config.models.of(role).in_process else Cost(1, 0, None)

@@ -111,7 +111,7 @@ def test_the_tooltip_names_floor_and_raw_score() -> None:
 
 
 def test_hostile_text_stays_text_in_the_data_of_the_table() -> None:
-    text = "".join(part for part, _ in rows()["hostile"]["text"])
+    text = "".join(part for part, *_ in rows()["hostile"]["text"])
     assert text == HOSTILE
 
 

@@ -93,7 +93,7 @@ _LABELS = {
     "context_tip": CONTEXT,
     "around": N_("in grey around it: what was given of its surroundings"),
     "around_cited": N_("cited from here"),
-    "near_sentences": N_("underlined: comes nearest to a sentence of the answer that is not supported"),
+    "near_sentences": N_("underlined: comes nearest to a sentence of the answer that is not supported, or not checked"),
     "cut_sentences": N_("greyed: left out before the answer was written"),
 }
 
