@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from engine.flow import workflows
 from engine.messages import N_, NC_
 from engine.model.config import every_setting
-from engine.model.values import PassageContext
+from engine.model.values import PassageContext, VerdictKind
 
 _OTHERS = {
     "workflow": (N_("Workflow"), ""),
@@ -27,6 +27,13 @@ _OTHERS = {
     "fit": (N_("Fit to the collection"), ""),
 }
 """Name and explanation of what a panel sets besides the settings that ``engine.model.config`` declares."""
+VERDICT_KINDS: Mapping[VerdictKind, str] = {
+    "builtin": NC_("kind of P", "built-in"),
+    "score": NC_("kind of P", "from scores"),
+    "token": NC_("kind of P", "probability of a token"),
+    "said": NC_("kind of P", "self-reported"),
+}
+"""What a probability is."""
 STRATEGY_NAMES = {
     "hierarchical_search": N_("hierarchical search"),
     "direct_chunk_search": N_("direct passage search"),

@@ -11,10 +11,10 @@ from typing import Literal
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, node
 from components.common.phrases import fault_text, model_label, place_text, probability_text
+from components.labels import VERDICT_KINDS
 from engine.builtin.answer_note import nearest_strips
-from engine.messages import N_
 from engine.model.language import language_of
-from engine.model.values import PassageId, RunRecord, SentenceCheck, UnsupportedSentence, VerdictKind
+from engine.model.values import PassageId, RunRecord, SentenceCheck, UnsupportedSentence
 from engine.roles import MOST_CHECKED
 
 Cite = Callable[[int], Node | None]
@@ -115,15 +115,6 @@ def answer_prose(
     return node("div", "prose", *drawn)
 
 
-_KINDS: Mapping[VerdictKind, str] = {
-    "builtin": N_("built-in"),
-    "score": N_("a model's score"),
-    "token": N_("probability of a token"),
-    "said": N_("the model says so of itself"),
-}
-"""What P(supported) of a sentence is."""
-
-
 def doubts_of(record: RunRecord, words: Words, *, places: bool = False) -> dict[str, Doubt]:
     """Sentences of the answer that what they cite does not say, and those that were not checked.
 
@@ -153,7 +144,7 @@ def _unsupported_text(item: UnsupportedSentence, check: SentenceCheck | None, wo
         else "No passage given says this, says {verifier}: P(supported) {p} ({kind})",
         verifier=model_label(check.verifier, words),
         p=probability_text(check.p_supported),
-        kind=words(_KINDS[check.kind]),
+        kind=words(VERDICT_KINDS[check.kind]),
     )
 
 

@@ -12,6 +12,7 @@ from components.common.controls import pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import model_label
+from components.labels import VERDICT_KINDS
 from engine.engine import Engine
 from engine.evaluation.grader_bench import Pair, by_kind, compare, cut_for_precision, figures
 from engine.evaluation.noise import Regraded, judged_passages, noise
@@ -19,7 +20,6 @@ from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
 from pages.parts.common.rights import may
 from pages.parts.tune.bench_charts import (
-    VERDICT_KINDS,
     bench_figures,
     comparison,
     counted_text,

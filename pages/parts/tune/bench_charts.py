@@ -18,7 +18,6 @@ from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
 from engine.model.grader_fit import GraderFit
 from engine.model.values import PassageId
-from engine.model.values.names import VerdictKind
 from pages.parts.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
 
 FIGURES = {
@@ -31,13 +30,6 @@ FIGURES = {
     "ece": (N_("Calibration error"), N_("How far P(relevant) is from how often it is true.")),
 }
 """Name of each figure of a grader, and an explanation where the name is none."""
-
-VERDICT_KINDS: Mapping[VerdictKind, str] = {
-    "builtin": NC_("kind of P", "built-in"),
-    "score": NC_("kind of P", "from scores"),
-    "token": NC_("kind of P", "probability of a token"),
-    "said": NC_("kind of P", "self-reported"),
-}
 
 _IS = {
     "yes": N_("labelled relevant"),
