@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ from starlette.types import Message
 from engine.api.encoding import from_base64
 from engine.api.incoming import DEEPEST, MOST_NAMES, MOST_SIGNS, MOST_VALUES, QuickRequest, Refused, Shape
 from engine.api.web import ApiGuard
+from engine.plugins import plugins
 from tests.api.served import app_of, calling, dial, engine_of, raw, received, serving
+from tests.support.brought import brought
 from tests.support.gates import PATIENCE_S
 
+SEED = "/api/self-corrective-rag"
 JSON = {"content-type": "application/json"}
 NAMES = json.dumps({f"k{place}": 1 for place in range(MOST_NAMES + 1)}).encode()
 PATHS = [
-    "/api/self-corrective-rag",
+    SEED,
     "/api/runs",
     "/api/attachments",
     "/api/collections/samples/sources",
@@ -219,3 +223,95 @@ def test_a_shape_refuses_at_the_limit_and_not_before() -> None:
     shape.add(b"{" + b'"a":1,' * MOST_NAMES)
     with pytest.raises(Refused):
         shape.add(b'"a":1')
+
+
+def of_size(size: int) -> bytes:
+    empty = json.dumps({"query": "first", "x": ""})
+    return json.dumps({"query": "first", "x": "y" * (size - len(empty))}).encode()
+
+
+def in_pieces(body: bytes) -> Iterator[bytes]:
+    """Sent without a Content-Length."""
+    yield from (body[start : start + 9999] for start in range(0, len(body), 9999))
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize(("size", "status"), [(65536, 422), (65537, 413), (1_000_000, 413)])
+def test_a_body_may_have_64_kib_whether_its_length_is_told_or_not(
+    tmp_path: Path, size: int, status: int, told: bool
+) -> None:
+    body = of_size(size)
+    assert len(body) == size
+    chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in in_pieces(body)]
+    rest = body if told else b"".join([*chunks, b"0\r\n\r\n"])
+    length = f"Content-Length: {size}" if told else "Transfer-Encoding: chunked"
+    head = raw("POST", SEED, headers=["Content-Type: application/json", length])
+    with engine_of(tmp_path) as engine, serving(app_of(engine)) as port, dial(port) as connection:
+        connection.sendall(head)
+        connection.sendall(rest)
+        assert received(connection, b"\r\n").startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_length_that_is_too_large_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    head = raw("POST", SEED, headers=["Content-Type: application/json", "Content-Length: 999999999999"])
+    with engine_of(tmp_path) as engine, serving(app_of(engine)) as port, dial(port) as connection:
+        connection.sendall(head)
+        assert received(connection, b"\r\n").startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("length", ["0" * 5000 + "9", "9" * 5000])
+def test_a_length_of_thousands_of_digits_is_only_a_number(length: str) -> None:
+    reached: list[str] = []
+    sent: list[Message] = []
+
+    async def app(*_: Any) -> None:
+        reached.append("app")
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", length.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/runs", "headers": headers}
+    asyncio.run(ApiGuard(app)(scope, receive, send))
+    started = [message for message in sent if message["type"] == "http.response.start"]
+    assert (len(reached), len(started)) == ((1, 0) if length.startswith("0") else (0, 1))
+
+
+def test_a_file_may_be_larger_than_other_bodies_but_not_without_limit(tmp_path: Path) -> None:
+    path = "/api/collections/samples/sources"
+    with calling(tmp_path, max_upload_mb=1) as (client, _):
+        small = client.post(path, json={"name": "a.md", "content_base64": "AAAA" * 100_000})
+        large = client.post(path, json={"name": "a.md", "content_base64": "AAAA" * 400_000})
+    assert (small.status_code, large.status_code) == (202, 413)
+
+
+def test_a_body_that_breaks_off_reaches_nobody() -> None:
+    messages: Iterator[Message] = iter(
+        [{"type": "http.request", "body": b'{"query": "first"}', "more_body": True}, {"type": "http.disconnect"}]
+    )
+    reached: list[str] = []
+
+    async def app(*_: Any) -> None:
+        reached.append("app")
+
+    async def receive() -> Message:
+        return next(messages)
+
+    async def send(_: Message) -> None:
+        reached.append("answer")
+
+    scope = {"type": "http", "method": "POST", "path": SEED, "headers": [(b"host", b"127.0.0.1")]}
+    asyncio.run(ApiGuard(app)(scope, receive, send))
+    assert reached == []
+
+
+def test_what_brings_files_may_be_larger_than_other_requests(tmp_path: Path) -> None:
+    theirs = [path for plugin in plugins() for path in plugin.uploads]
+    body = {"name": "a" * 100_000}
+    with calling(tmp_path, **brought("SETTINGS")) as (client, _):
+        assert client.post("/api/tokens", json=body).status_code == 413
+        for path in ("/api/attachments", "/api/collections/samples/sources", *theirs):
+            assert client.post(path, json=body).status_code in (400, 422), path
