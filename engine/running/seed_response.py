@@ -58,6 +58,15 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
         "reason": record.reason,
         "answerNote": record.answer_note,
         "support": record.support,
+        **_support(record),
+        "warnings": [item.said() for item in (*record.warnings, *map(Fault.of, gate_warnings(record.config)))],
+        **({"error": record.error.said()} if record.error else {}),
+    }
+
+
+def _support(record: RunRecord) -> dict[str, Any]:
+    """What the answer rests on: sentences without support, the check of each, and what is cited."""
+    return {
         "unsupportedSentences": [
             {"sentence": item.sentence, "missing": list(item.missing)} for item in record.unsupported_sentences or ()
         ],
@@ -83,8 +92,6 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
             }
             for item in record.citations
         ],
-        "warnings": [item.said() for item in (*record.warnings, *map(Fault.of, gate_warnings(record.config)))],
-        **({"error": record.error.said()} if record.error else {}),
     }
 
 
