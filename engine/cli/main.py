@@ -24,6 +24,7 @@ from engine.cli.history import add_history
 from engine.cli.ingest import add_ingest, add_sources, ingest_here, ingest_there, print_report
 from engine.cli.jobs import add_jobs, app_with_the_store, bar_on
 from engine.cli.judgements import add_drafts, add_fits, add_judgements
+from engine.cli.models import add_models
 from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
 from engine.errors import AppRefused, ModelError, WorkbenchError
@@ -110,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     add_sources(commands)
     add_jobs(commands)
     add_history(commands)
+    add_models(commands)
     add_doctor(commands)
     for plugin in plugins():
         if plugin.commands is not None:

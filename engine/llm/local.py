@@ -228,6 +228,7 @@ class _Running:
     _process: _Process | None = None
     _deaths: deque[float] = field(default_factory=lambda: deque(maxlen=_DEATHS))
     _why: str = ""
+    _starting: subprocess.Popen[bytes] | None = None
     _calls: int = 0
     _waiting: int = 0
     _used_at: float = 0.0
@@ -288,7 +289,9 @@ class _Running:
         return 0
 
     def stop(self) -> None:
-        """End the process, if there is one; calls that it has fail."""
+        """End the process, if there is one, also while it is being started; calls that it has fail."""
+        if (starting := self._starting) is not None:
+            starting.kill()
         with self._guard:
             process, self._process = self._process, None
             if process is None:
@@ -330,9 +333,10 @@ class _Running:
         key = secrets.token_hex(16)
         wanted = {"path": str(self.path.absolute()), "kind": self.model.kind, "context": tokens, "key": key}
         said: deque[str] = deque(maxlen=5)
-        child = _spawned(said)
+        self._starting = child = _spawned(said)
         limit_s = _LEAST_START_S + self.model.size / _BYTES_A_SECOND
         answer, late = _asked(child, {**wanted, "slots": SLOTS if self.model.kind == "chat" else 1}, limit_s)
+        self._starting = None
         if not answer:
             killed(child)
             self._deaths.append(time.monotonic())
@@ -350,9 +354,12 @@ _all: dict[tuple[Path, Path], _Running] = {}
 
 
 def _spawned(said: deque[str]) -> subprocess.Popen[bytes]:
+    # Imported here, so that who follows imports knows of it.
+    from engine.llm import local_child
+
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    child = subprocess.Popen(
-        [sys.executable, "-m", "engine.llm.local_child"],
+    child = subprocess.Popen(  # noqa: S603 - one of our own modules
+        [sys.executable, "-m", local_child.__name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -152,7 +152,7 @@ def _embedder(info: CollectionInfo, settings: Settings) -> Embedder:
     from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 
     model, hashing = info.embedding_model, HashingEmbedder(info.dim)
-    if model.startswith("ollama:"):
+    if model.startswith(("ollama:", "local:")):
         from engine.llm.embedder import make_embedder
 
         return make_embedder(model, settings, info.query_prefix, info.passage_prefix)

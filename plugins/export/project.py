@@ -45,6 +45,7 @@ _STORED_AT = (2026, 1, 1, 0, 0, 0)
 _OF_MACHINE = (
     "ollama_url",
     "ollama_keep_alive",
+    "model_file",
     "openai_url",
     "rerank_url",
     "rerank_scores",
@@ -110,10 +111,12 @@ async def _exported(resources: Resources, given: RunResources) -> Project:
 def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> Modules:
     """Return the modules that runs of a config import, without those its settings never reach."""
     models = [config.models.of(role) for role in workflow(config.workflow).roles_asked(config)]
-    served = embedding_model.startswith("ollama:")
+    served = embedding_model.startswith(("ollama:", "local:"))
     without = ["engine.knowledge.chunk"]  # which reads attachments, and a program is asked nothing but a text
     without += [] if served or not all(model.built_in for model in models) else ["engine.llm"]
     without += [] if any(model.scores for model in models) else ["engine.llm.scoring", "engine.llm.scorers"]
+    in_files = embedding_model.startswith("local:") or any(model.in_file for model in models)
+    without += [] if in_files else ["engine.llm.local_child"]
     without += ["engine.llm.verifier"] if config.models.verifier.built_in else []
     without += [] if settings.searxng_url else ["engine.web"]
     without += [] if workflow(config.workflow).remembers else ["engine.knowledge.milvus_memory"]

@@ -103,7 +103,10 @@ def _describe_parameters(call: ModelCall, config: RunConfig, fields: Fields) -> 
     temperature = call.temperature if call.temperature is not None else asked.temperature if asked else None
     told: dict[str, Value | None] = {"temperature": temperature}
     if asked is not None:
-        told |= {"seed": asked.seed, "num_ctx": asked.num_ctx if asked.model.startswith("ollama:") else None}
+        told |= {
+            "seed": asked.seed,
+            "num_ctx": asked.num_ctx if asked.model.startswith(("ollama:", "local:")) else None,
+        }
         fields.put("gen_ai.request.seed", asked.seed)
     fields.put("gen_ai.request.temperature", temperature)
     fields.put_json(SpanAttributes.LLM_INVOCATION_PARAMETERS, told)

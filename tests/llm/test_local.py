@@ -15,16 +15,19 @@ import httpx
 import numpy as np
 import pytest
 
+from engine.engine import Engine
 from engine.errors import ModelError, ModelInterrupted, TextTooLong
 from engine.llm import local
 from engine.llm.chat import ChatModel, Said
 from engine.llm.embedder import make_embedder
+from engine.llm.grader import ChatGrader
 from engine.llm.scorers import scorer_of
 from engine.model.config import RoleModel
 from engine.model.values import Message
 from engine.roles import SILENT
 from engine.settings import Settings
 from tests.support.gates import until
+from tests.support.loop_fakes import passage
 from tests.support.tiny_gguf import CONTEXT, WIDTH, WORDS, write_chat, write_embedder, write_reranker
 
 CHAT, EMBED, RANK = "local:chat.gguf", "local:embed.gguf", "cross_encoder:rank.gguf"
@@ -171,6 +174,28 @@ def test_a_process_ends_with_the_app_even_when_that_is_killed(files: Path) -> No
     app.communicate(timeout=60)
     until(lambda: gone(child))
     assert app.returncode == -9
+
+
+def test_a_process_ends_with_its_engine(files: Path) -> None:
+    settings = Settings(data_dir=files)
+    with Engine.open(settings) as engine:
+        assert engine.host.try_model(CHAT).fault is None
+        child = child_of(settings, "chat.gguf")
+        assert not gone(child)
+        engine.host.unload(CHAT)
+        until(lambda: gone(child))
+        assert engine.host.try_model(CHAT).fault is None
+        child = child_of(settings, "chat.gguf")
+    until(lambda: gone(child))
+    assert local.local_models(settings)[0].loaded is None
+
+
+def test_a_grader_of_a_file_judges_by_the_probability_of_its_first_token(settings: Settings) -> None:
+    grader = ChatGrader(RoleModel(CHAT), settings)
+    passages = [passage("a", text="A tree has n - 1 edges."), passage("b", text="Keep insulin in a refrigerator.")]
+    verdicts = asyncio.run(grader.grade("How many edges has a tree?", passages))
+    assert [verdict.kind for verdict in verdicts] == ["token", "token"]
+    assert verdicts[0].raw != verdicts[1].raw
 
 
 def test_a_process_ends_after_a_while_without_calls(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,10 @@ def write_chat(path: Path) -> Path:
     embedded[:, 0] = 4
     out = draw.normal(0, 0.2, (len(tokens), WIDTH))
     out[-len(WORDS) :, 0] += 6
-    square = {name: draw.normal(0, 0.3, (WIDTH, WIDTH)) for name in ("attn_q", "attn_k", "attn_v", "attn_output")}
-    fed = {name: draw.normal(0, 0.3, (WIDTH, WIDTH)) for name in ("ffn_gate", "ffn_up", "ffn_down")}
+    square = {name: draw.normal(0, 0.15, (WIDTH, WIDTH)) for name in ("attn_q", "attn_k", "attn_v", "attn_output")}
+    fed = {name: draw.normal(0, 0.15, (WIDTH, WIDTH)) for name in ("ffn_gate", "ffn_up", "ffn_down")}
+    # What the layer adds leaves that part alone.
+    square["attn_output"][0] = fed["ffn_down"][0] = 0
     norms = {name: np.ones(WIDTH) for name in ("attn_norm", "ffn_norm")}
     layer = {f"blk.0.{name}.weight": rows for name, rows in (square | fed | norms).items()}
     about = {

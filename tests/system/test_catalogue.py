@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.main import main
 from engine.errors import HostError
 from engine.llm import catalogue
 from engine.llm.catalogue import CATALOGUE, File, Known
@@ -16,6 +17,7 @@ from engine.model.system import PullStatus
 from engine.system.host import Host
 from tests.support.errors import raises
 from tests.support.http_stand_in import HttpStandIn, begin
+from tests.support.tiny_gguf import write_chat
 from tests.system.hosting import hosting, until
 
 DATA = bytes(range(256)) * 4000
@@ -94,6 +96,24 @@ def test_a_file_with_another_checksum_is_deleted_and_never_used(tmp_path: Path, 
         assert hashlib.sha256(DATA).hexdigest() in ended.fault.fact
         assert not host.catalogue()[-1].here
     assert [path for path in (tmp_path / "rerankers").rglob("*") if path.is_file()] == []
+
+
+def test_the_command_lists_models_and_fetches_one(
+    tmp_path: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
+    write_chat(tmp_path / "models/chat.gguf")
+    assert main(["models"]) == 0
+    listed = capsys.readouterr().out
+    assert "local:chat.gguf  chat  0.0 GB, in memory 0.2 GB" in listed
+    assert f"{NAME}  scores  not here" in listed
+    assert main(["models", "fetch", NAME]) == 0
+    assert (tmp_path / "rerankers/tiny/model/config.json").read_bytes() == DATA
+    capsys.readouterr()
+    assert main(["models"]) == 0 and NAME not in capsys.readouterr().out
+    assert main(["models", "fetch", "no such"]) == 2
+    hub.script("refuse")
+    assert main(["models", "fetch", next(iter(CATALOGUE))]) == 1
 
 
 def test_a_hub_that_refuses_is_named(tmp_path: Path, hub: Hub) -> None:
