@@ -354,12 +354,12 @@ _all: dict[tuple[Path, Path], _Running] = {}
 
 
 def _spawned(said: deque[str]) -> subprocess.Popen[bytes]:
-    # Imported here, so that who follows imports knows of it.
-    from engine.llm import local_child
+    # Imported here, so that a copy of the program by its imports has it where such a file is run.
+    from engine.llm.local_child import main
 
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     child = subprocess.Popen(  # noqa: S603 - one of our own modules
-        [sys.executable, "-m", local_child.__name__],
+        [sys.executable, "-m", main.__module__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
