@@ -158,6 +158,8 @@ def notes_of(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: 
         said.append(words("{n} answers come from another run of the set", n=told))
     if evaluation.unknown_n[AFTER] and not gathering.config.grade_probe and not gathering.imported:
         said.append(words("run again with “Grade all candidates” to know more"))
+    if learnt := int(evaluation.right_by.learnt[:, AFTER].sum()):
+        said.append(words("the grader was fitted to {n} of these questions, and may do worse on others", n=learnt))
     if relabelled := gathering.relabelled(shown.cases):
         said.append(words("{n} labels changed since: run again to count by them", n=relabelled))
     if panel.collection != gathering.config.collection:

@@ -21,7 +21,7 @@ GetEngine = Callable[[], Engine]
 
 
 def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
-    """``…/judgements`` and ``…/history`` of ``/query-sets/{set_name}``, whose name may have slashes; ``…/fits``."""
+    """``…/judgements``, ``…/history``, ``…/grader`` of ``/query-sets/{set_name}`` (may have slashes), ``…/fits``."""
 
     @api.get(
         "/query-sets/{set_name:path}/judgements",
@@ -50,6 +50,15 @@ def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
     @needs("viewer")
     async def history(set_name: str) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, set_name)])
+
+    @api.get(
+        "/query-sets/{set_name:path}/grader",
+        summary="How good the grader of the newest gathering is, by kind of P(relevant); null before the first run",
+    )
+    @needs("viewer")
+    async def grader(set_name: str) -> Response:
+        found = await asyncio.to_thread(get_engine().judging.grader, set_name)
+        return Json(found.to_dict() if found else None)
 
     @api.get("/collections/{name}/fits", summary="Graders fitted to a collection, newest first")
     @needs("viewer")

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import InvalidConfig, UnknownBatch
 from engine.evaluation.annotation.agreement import Agreement, agreements
@@ -36,7 +36,9 @@ from engine.people import current_user
 from engine.people.authorization import authorized, needs
 
 if TYPE_CHECKING:
+    from engine.evaluation.grader_bench import GraderFigures
     from engine.evaluation.measures import Measure
+    from engine.model.values.names import VerdictKind
     from engine.running.evaluations import Evaluations
 
 LONGEST_GUIDELINES = 4000
@@ -54,6 +56,20 @@ _KEPT = 4
 _AFTER = 10
 """Judgements after which it is worked out again how much hangs on each pair."""
 _LARGE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class GraderReport:
+    """A gathering's grader against labels: people's and the data set's, assumed ones included."""
+
+    batch_id: str
+    grader: str
+    figures: Mapping[VerdictKind, GraderFigures]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready values."""
+        told = {kind: found.to_dict() for kind, found in self.figures.items()}
+        return {"batch_id": self.batch_id, "grader": self.grader, "figures": told}
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +380,26 @@ class Judging:
                 desk.keep_scores(self._scored(batch))
         known = {batch.id for batch in readable}
         return tuple(item for item in desk.scores(set_name) if item.batch_id in known)
+
+    @needs("viewer")
+    def grader(self, set_name: str) -> GraderReport | None:
+        """How good the grader of a set's newest gathering is against labels, each kind of P(relevant) by itself.
+
+        None before the first run. Raises ``UnknownQuerySet``.
+        """
+        from engine.evaluation.grader_bench import by_kind, figures, pairs
+
+        store = self._evaluations.store
+        store.query_set(set_name)
+        for batch in store.batches(set_name):
+            results = self._evaluations.batches.results(batch.id)
+            if not results:
+                continue
+            labels = store.labels(*(case.question for case, _ in results))
+            graded = pairs([case for case, _ in results], {case.id: record for case, record in results}, labels)
+            cut, name = batch.config.min_confidence, batch.config.models.grader.name
+            return GraderReport(batch.id, name, {kind: figures(own, cut) for kind, own in by_kind(graded).items()})
+        return None
 
     @needs("editor", log=N_("Note on the scores of a gathering"), on=("batch_id",))
     def note_history(self, batch_id: str, note: str) -> None:

@@ -163,6 +163,15 @@ def test_guidelines_belong_to_their_set(engine: Engine) -> None:
         engine.judging.set_guidelines(SET, "x" * 4001)
 
 
+def test_the_grader_of_the_newest_gathering_is_told_by_kind_with_what_is_counted(engine: Engine) -> None:
+    found = engine.judging.grader(SET)
+    assert found is not None and found.batch_id == batch_of(engine)
+    (told,) = found.to_dict()["figures"].values()
+    assert told["n"] + told["unlabelled_n"] > 0 and set(told["intervals"]) <= {"kappa", "auc", "brier", "ece"}
+    with pytest.raises(UnknownQuerySet):
+        engine.judging.grader("nowhere")
+
+
 def test_history_keeps_the_scores_as_they_were_and_takes_notes(engine: Engine) -> None:
     (before,) = engine.judging.history(SET)
     assert before.figures["quality"][1] == 4 and before.note == ""

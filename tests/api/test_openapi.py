@@ -47,6 +47,7 @@ PATHS = {
     "/drafts": {"get"},
     "/query-sets/{set_name}/judgements": {"get", "post"},
     "/query-sets/{set_name}/history": {"get"},
+    "/query-sets/{set_name}/grader": {"get"},
     "/drafts/{draft_id}": {"put"},
     "/collections/{name}/graph/neighbourhood": {"get"},
     "/jobs": {"get"},

@@ -162,6 +162,7 @@ REFUSED: dict[str, Call] = {
     "Judging.exported": lambda w, _: w.engine.judging.exported("of the ward", "jsonl"),
     "Judging.imported": lambda w, _: w.engine.judging.imported("of the ward", JUDGEMENT),
     "Judging.history": lambda w, _: w.engine.judging.history("of the ward"),
+    "Judging.grader": lambda w, _: w.engine.judging.grader("of the ward"),
     "Judging.note_history": lambda w, _: w.engine.judging.note_history(w.batch, "x"),
     # Last, for nothing is left of them.
     "Drafting.forget": lambda w, name: w.engine.drafting.forget(name),
