@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -23,12 +24,14 @@ from engine.evaluation.measures import MEASURES, OF_PASSAGES, Measure
 from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import passed_ids
-from engine.model.values import AnswerNote, PassageId, RunRecord, Verdict
+from engine.model.grader_fit import GraderFit, refitted, sigmoid
+from engine.model.values import AnswerNote, PassageId, RunId, RunRecord, Verdict
 from engine.replay import WhatIf, what_if
 from engine.replay.table import run_table
 from tests.engine.whatif.world import World, run_in, settings, variations, worlds
-from tests.evaluation.gathered import evidence_of, questions
+from tests.evaluation.gathered import PASSAGES, evidence_of, questions, world
 
+CROSS = "cross_encoder:tiny/overlap"
 Met = Mapping[PassageId, tuple[int, ...]]
 Pair = tuple[float, float]
 """What a question adds to the sum and to the weight of a measure."""
@@ -493,3 +496,43 @@ def test_answers_that_cannot_tell_or_name_no_source_are_counted_apart() -> None:
     noted = {name: replace(record, answer_note=marks.get(name, "")) for name, record in records.items()}
     assert gather(cases_, noted).notes == {"cannot_tell": 1, "uncited": 1}
     assert gather(cases_, records).notes == {}
+
+
+# -- another calibration of the grader -------------------------------------------------------------------------------
+
+
+def judged_with(fit: GraderFit | None, raws: Sequence[float]) -> tuple[Verdict, ...]:
+    plain = (Verdict(raw >= 0, sigmoid(abs(raw)), "", grader=CROSS, raw=raw) for raw in raws)
+    return tuple(refitted(verdict, fit) or verdict for verdict in plain)
+
+
+def test_figures_with_a_calibration_are_those_of_runs_with_it_beside_those_without() -> None:
+    """Settings with and without it are evaluated together, as a baseline is with what is tried."""
+    table = {"scores": [-1.0, 0.5], "chances": [0.05, 0.3, 0.55, 0.7, 0.95]}
+    fit = GraderFit("calibration", CROSS, "samples", table, questions=("0" * 12,))
+    plain, fitted = (RunConfig(models=RoleModels(grader=RoleModel(name))) for name in (CROSS, fit.name))
+    chance, cases = random.Random(5), []
+    runs: dict[RunConfig, dict[str, RunRecord]] = {plain: {}, fitted: {}}
+    for number in range(30):
+        made, raws = world(chance), [round(chance.gauss(0, 1.5), 1) for _ in range(PASSAGES)]
+        expected = (Expectation("passage", f"p{chance.randrange(PASSAGES):02}"),)
+        cases.append(Case(f"case-{number}", f"Question {number}?", expected, answerable=True, language="en"))
+        for config, by in ((plain, None), (fitted, fit)):
+            run = run_in(replace(made, verdicts=judged_with(by, raws)), config)
+            runs[config][f"case-{number}"] = replace(run, id=RunId(f"run-{number}"))
+    asked = [fitted, plain, replace(fitted, min_confidence=0.75), replace(plain, min_confidence=0.75)]
+    told = evaluate(gather(cases, runs[plain], fits={fit.id: fit}), asked)
+    assert told.configs == tuple(asked) and told.right_by.learnt.sum() == 0
+    known = 0
+    for place, config in enumerate(asked):
+        real = evaluate(gather(cases, runs[fitted if config.models == fitted.models else plain]), [config])
+        for measure in ("quality", "pass_rate", "rewrites", "grader_precision", "context_hit"):
+            is_, was = told.figure(measure, place), real.figure(measure)
+            known += is_.unknown_n == 0
+            assert is_.n == was.n
+            assert is_.lower is not None and is_.upper is not None and was.lower is not None and was.upper is not None
+            assert is_.lower <= was.lower + 1e-9 and was.upper <= is_.upper + 1e-9, (config, measure)
+            assert told.path_known[:, place].sum() > 10
+    assert known > 8, "what is known must be said to be"
+    without = evaluate(gather(cases, runs[plain]), [fitted])
+    assert not without.path_known.any() and without.right_by.learnt.all(), "nothing is known of a fit that is not there"
