@@ -6,15 +6,27 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from engine.builtin.rerank import CHAT_BATCH, by_relevance, scored_verdict
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.connection import lane
 from engine.llm.parsing import Reply, called, read_by
-from engine.llm.prompts import STANDS_UNDER, Schema, fenced, numbered, object_schema, prompt, reply_schema, shown
+from engine.llm.prompts import (
+    STANDS_UNDER,
+    Schema,
+    fenced,
+    numbered,
+    object_schema,
+    prompt,
+    reply_schema,
+    shown,
+    yes_no_messages,
+)
 from engine.llm.role import ChatRole, Inquiry, at_once
 from engine.llm.sizes import estimate_tokens
+from engine.model.grader_fit import sigmoid
 from engine.model.values import Message, Passage, PassageId, Verdict
 from engine.roles import SILENT, Trace
 
@@ -76,6 +88,9 @@ class ScoresReply(Reply):
 class ChatReranker(ChatRole):
     """Scores with a chat model (contract: :class:`engine.roles.Reranker`).
 
+    Where the server gives log-probabilities it is asked for one word on each passage, as a grader is; what has no
+    probability of yes is scored in words, several passages a call.
+
     A reply that cannot be read gets one more try, as does one that left passages out; what has no score then is
     ``unreadable`` and comes last. Its scores are no verdicts of the run's grader and are not reported as such. Where
     every call failed, the first ``ModelError`` is raised; ``TimeoutError`` where the trace's time runs out.
@@ -87,16 +102,42 @@ class ChatReranker(ChatRole):
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
     ) -> list[tuple[Passage, Verdict]]:
         """Each passage with its score as a verdict, best first."""
+        verdicts = await self._weighed(question, passages, trace)
         # Faults of models are collected below; what ends all is the time that has run out.
         async with at_once() as calls:
-            batches = self._batches(question, passages)
+            batches = self._batches(question, [item for item in passages if item.id not in verdicts])
             found = [calls.create_task(self._scored(question, batch, trace)) for batch in batches]
         results = [item.result() for item in found]
         faults = [fault for _, fault in results if fault is not None]
-        if faults and len(faults) == len(results):
+        if faults and len(faults) == len(results) and not verdicts:
             raise faults[0]
-        verdicts = {name: verdict for scored, _ in results for name, verdict in scored.items()}
+        verdicts |= {name: verdict for scored, _ in results for name, verdict in scored.items()}
         return [(passage, verdicts[passage.id]) for passage in by_relevance(passages, verdicts)]
+
+    async def _weighed(self, question: str, passages: Sequence[Passage], trace: Trace) -> dict[PassageId, Verdict]:
+        """The passages that have a probability of yes; the first alone while it is not known whether any has."""
+        found: dict[PassageId, Verdict] = {}
+
+        async def ask(passage: Passage) -> None:
+            try:
+                async with lane(self._settings, self._chat.name):
+                    weighed, _ = await self.weighed(yes_no_messages(question, shown(passage, LONGEST)), trace)
+            except ModelError as failure:
+                if trace.time_left_s() <= 0:
+                    raise TimeoutError from failure
+                return
+            if weighed:
+                scored = scored_verdict(sigmoid(weighed.log_odds), self._chat.name)
+                found[passage.id] = replace(scored, raw=weighed.log_odds, kind="token")
+
+        known = self._chat.weighs
+        for passage in passages[: known is None]:
+            await ask(passage)
+        if self._chat.weighs:
+            async with at_once() as calls:
+                for passage in passages[known is None :]:
+                    calls.create_task(ask(passage))
+        return found
 
     def _batches(self, question: str, passages: Sequence[Passage]) -> list[list[Passage]]:
         room = self._chat.model.num_ctx - self._reply_tokens - estimate_tokens(_RERANKER) - estimate_tokens(question)

@@ -37,7 +37,7 @@ SCORING: Mapping[str, Callable[[], Reranker]] = {
     **{f"rerank server: {kind}": lambda kind=kind: server_reranker(kind) for kind in KINDS},  # type: ignore[misc]
 }
 """Whose scores are no verdicts of the run's grader."""
-RERANKERS = {**GRADING, **SCORING}
+RERANKERS = {**GRADING, **SCORING, "ollama: one word": ollama(ChatReranker, weighs=True)}
 
 
 @pytest.fixture(params=RERANKERS)
@@ -80,6 +80,19 @@ def test_a_score_is_no_verdict_and_its_call_is_reported(name: str) -> None:
     assert [(call.role, call.error) for call in trace.calls] == [("reranker", "")]
     assert QUESTION in "".join(message.content for message in trace.calls[0].messages)
     assert scores_of(ranked)[RIGHT.id] > 0.5 > scores_of(ranked)[WRONG.id]
+
+
+def test_one_word_on_each_passage_is_no_verdict_either() -> None:
+    """BE-03, GH-04"""
+    trace = Listening()
+    ranked = rerank(RERANKERS["ollama: one word"](), WRONG, RIGHT, trace=trace)
+    assert trace.verdicts == {}
+    assert [(call.role, call.error, call.reply) for call in trace.calls] == [
+        ("reranker", "", "No"),
+        ("reranker", "", "Yes"),
+    ]
+    assert {judged.kind for _, judged in ranked} == {"token"}
+    assert scores_of(ranked)[RIGHT.id] > 0.9 and scores_of(ranked)[WRONG.id] < 0.1
 
 
 @pytest.mark.parametrize("name", SCORING)

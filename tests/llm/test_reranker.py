@@ -18,7 +18,7 @@ from engine.model.values import Passage, PassageId, Verdict
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.support.listening import Listening
-from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
+from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, Reply, ServerError
 
 QUESTION = "Where is insulin injected?"
 
@@ -112,3 +112,36 @@ def test_nothing_in_a_passage_can_read_as_another_passage(server: OllamaStandIn)
 
 def test_the_prompt_has_a_version() -> None:
     assert RERANKER_PROMPT_VERSION == "reranker-3"
+
+
+def test_passages_without_a_probability_of_yes_are_scored_in_words() -> None:
+    """BE-03: the others keep theirs."""
+
+    def weigh(request: RecordedRequest) -> dict[str, float] | None:
+        return None if "A tenth" in request.prompt else {"No": 0.9, "Yes": 0.05}
+
+    with OllamaStandIn(["qwen3:8b"], reply=lambda _: said({"1": 10}), weigh=weigh) as server:
+        given = [Passage(PassageId(text), "a.md", text, 0.5, 0.5) for text in ("One.", "A tenth.", "Two.")]
+        ranked = asyncio.run(reranker(server).rerank(QUESTION, given, Listening()))
+    assert [(item.text, verdict.kind) for item, verdict in ranked] == [
+        ("A tenth.", "said"),
+        ("One.", "token"),
+        ("Two.", "token"),
+    ]
+
+
+def test_a_model_without_a_probability_of_yes_is_asked_for_it_once() -> None:
+    """BE-03"""
+    with OllamaStandIn(["qwen3:8b"], reply=lambda _: said({"1": 10, "2": 3}), weigh=lambda _: None) as server:
+        role = reranker(server)
+        kinds = [verdict.kind for _ in range(2) for _, verdict in rerank(role, 2)]
+        asked = [bool(request.body.get("logprobs")) for request in server.requests_to("chat")]
+    assert (kinds, asked) == (["said"] * 4, [True, False, False])
+
+
+def test_a_server_that_is_gone_ends_it_with_the_first_fault() -> None:
+    """GH-04: nothing is scored as irrelevant instead."""
+    with OllamaStandIn(["qwen3:8b"], weigh=lambda _: {"Yes": 0.9}) as server:
+        role = reranker(server)
+    with pytest.raises(ModelError):
+        rerank(role, 3)
