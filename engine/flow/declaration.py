@@ -65,8 +65,10 @@ def translates(config: RunConfig) -> bool:
 
 
 def gradings_a_passage(config: RunConfig) -> int:
-    """Calls for one verdict at most: a model that gives scores is asked about each part of the question."""
-    return 1 + MOST_PARTS if config.split and config.models.grader.scores else 1
+    """Calls for one verdict at most: a model is asked about each part of the question, and one that chats why."""
+    grader = config.models.grader
+    once = 1 + MOST_PARTS if config.split and not grader.built_in else 1
+    return once + (grader.chats and config.reasons == "before")
 
 
 def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:

@@ -404,7 +404,8 @@ class RecordedGrader:
 
     def _charge(self, course: ReplayPath, asked: Mapping[PassageId, Verdict | None]) -> None:
         """One judgement a passage; what stays unknown is asked for once."""
-        once = gradings_a_passage(self._evidence.config) if self._parts else 1
+        config = self._evidence.config
+        once = gradings_a_passage(config if self._parts else replace(config, split=False))
         course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed) * once
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 

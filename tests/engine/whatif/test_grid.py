@@ -24,6 +24,7 @@ from engine.model.config import (
     RunConfig,
     SearchMethod,
 )
+from engine.model.config.role_models import Reasons
 from engine.model.decide import Evidence, decide, passed_ids
 from engine.model.events import fold_all
 from engine.model.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
@@ -221,6 +222,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "expand": st.sampled_from(get_args(Expand)),
     "probe_k": st.integers(1, 40),
     "grade_probe": st.booleans(),
+    "reasons": st.sampled_from(get_args(Reasons)),
     "ignore_cache": st.booleans(),
     "budget_s": st.sampled_from([1.0, 60.0, 120.0, 600.0]),
     "models": st.builds(RoleModels, **{item.name: _MODEL for item in fields(RoleModels)}),
