@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -25,34 +24,31 @@ from sqlalchemy import (
 )
 
 from engine.database.base import among, clean, put
-from engine.database.tables import BATCH_CASES, BATCHES, CASES, GUIDELINES, QUERY_SETS, SAVED_SETTINGS
-from engine.errors import EvaluationError, UnknownBatch, UnknownCollection, UnknownQuerySet, WorkbenchError
-from engine.evaluation import judgements
+from engine.database.tables import BATCH_CASES, BATCHES, CASES, GUIDELINES, QUERY_SETS
+from engine.errors import EvaluationError, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
-from engine.evaluation.store_database import OpenedStore, now
+from engine.evaluation.judgement_store import JudgementStore
+from engine.evaluation.saved_settings import SavedSettings
+from engine.evaluation.store_database import now, require_readable, stored_json, visible_name
 from engine.evaluation.values import (
     NOTHING_SPENT,
     SHIPPED_BATCH,
-    AnswerJudgement,
     Batch,
-    Drawing,
-    Label,
     Spent,
     shipped_batch,
 )
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
-from engine.model.values import SAMPLE_COLLECTION, Fault, PassageId, RunId
+from engine.model.values import SAMPLE_COLLECTION, Fault, RunId
 from engine.people import current_user
 from engine.people.authorization import authorized, internal, needs
 
-LONGEST_NAME = 120
 _CASE_COLUMNS = [BATCH_CASES.c[name] for name in ("case_id", "run_id", "ended", "fault", "calls", "tokens", "ended_at")]
 """What a batch knows of its cases: all but the cases themselves."""
 
 
 @authorized
-class EvaluationStore(OpenedStore):
+class EvaluationStore(JudgementStore, SavedSettings):
     """Several processes may use it at once; safe from any thread.
 
     Everything written is in the database when the call returns. Every method raises ``EvaluationError`` where the
@@ -93,7 +89,7 @@ class EvaluationStore(OpenedStore):
         """
         asked = clean(question.strip())
         # A filter of the database's own first: a collection may have thousands of questions.
-        holds = CASES.c.data.contains(_json(asked)[1:-1], autoescape=True)
+        holds = CASES.c.data.contains(stored_json(asked)[1:-1], autoescape=True)
         bound = QUERY_SETS.c.collection == clean(collection)
         named = select(CASES.c.data).join(QUERY_SETS, QUERY_SETS.c.name == CASES.c.set_name).where(holds, bound)
         rows = (
@@ -123,7 +119,7 @@ class EvaluationStore(OpenedStore):
             seen.add(case_id)
         rows = [_case_row(name, place, case) for place, case in enumerate(query_set.cases)]
         self._bound_to(name)
-        _require_readable(query_set.collection)
+        require_readable(query_set.collection)
         with self._writing() as connection:
             # The set first: another process that saves it waits here, and finds these cases.
             put(connection, QUERY_SETS, _set_row(name, query_set.collection, query_set.origin))
@@ -140,7 +136,7 @@ class EvaluationStore(OpenedStore):
         """
         usable = usable_set_name(name)
         bound = self._bound_to(usable)
-        _require_readable(collection)
+        require_readable(collection)
         if bound is not None and not self._kept_alike(collection, bound):
             raise EvaluationError.other_readers(name=name, collection=collection)
         with self._writing() as connection:
@@ -171,7 +167,7 @@ class EvaluationStore(OpenedStore):
         """
         if name != SAMPLE_SET:
             bound = self._bound_to(name)
-            _require_readable(collection)
+            require_readable(collection)
             if bound is not None and not self._kept_alike(bound, collection):
                 raise EvaluationError.other_readers(name=name, collection=bound)
         self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
@@ -199,13 +195,13 @@ class EvaluationStore(OpenedStore):
         if bound is not None and not self._kept_alike(bound, batch.config.collection):
             raise EvaluationError.other_readers(name=batch.set_name, collection=bound)
         rows = [
-            {"batch_id": batch.id, "place": place, "case_id": clean(case.id), "data": _json(case.to_dict())}
+            {"batch_id": batch.id, "place": place, "case_id": clean(case.id), "data": stored_json(case.to_dict())}
             for place, case in enumerate(cases)
         ]
         head = {
             "id": batch.id,
             "set_name": clean(batch.set_name),
-            "config": _json(asdict(batch.config)),
+            "config": stored_json(asdict(batch.config)),
             "concurrency": batch.concurrency,
             "created_at": batch.created_at,
             "owner": owner,
@@ -242,7 +238,7 @@ class EvaluationStore(OpenedStore):
     def delete_shipped(self) -> None:
         """Show the shipped runs of the samples no more; a row with the id of their batch says so."""
         batch = shipped_batch()
-        head = {"id": batch.id, "set_name": "", "config": _json(asdict(batch.config)), "concurrency": 1}
+        head = {"id": batch.id, "set_name": "", "config": stored_json(asdict(batch.config)), "concurrency": 1}
         with self._writing() as connection:
             put(connection, BATCHES, [{**head, "created_at": now(), "owner": "", "author": current_user().author}])
 
@@ -317,7 +313,7 @@ class EvaluationStore(OpenedStore):
         False where it has ended before, or where another run was started for it since.
         """
         ours = and_(BATCH_CASES.c.run_id == clean(run_id), BATCH_CASES.c.ended == 0)
-        stored = None if fault is None else _json(asdict(fault))
+        stored = None if fault is None else stored_json(asdict(fault))
         return self._set_case(
             batch_id, case_id, ours, ended=1, fault=stored, calls=spent.calls, tokens=spent.tokens, ended_at=now()
         )
@@ -385,136 +381,6 @@ class EvaluationStore(OpenedStore):
             self._head(connection, batch_id)
             return connection.execute(ours.values(owner=owner)).rowcount > 0
 
-    # -- labels -------------------------------------------------------------------------------------------------
-
-    @needs("editor", log=N_("Passage judged"), on=("passage_id",))
-    def set_label(
-        self,
-        question: str,
-        passage_id: str,
-        relevant: bool | None,
-        *,
-        explanation: str = "",
-        drawn: Drawing = "",
-        judge: str = "",
-    ) -> None:
-        """Say whether a passage helps to answer a question; None takes back what this judge said.
-
-        Each ``judge``, a name that people give themselves, has a judgement of their own; who signed in and gives none
-        judges under their own. For ``drawn`` see ``Label``. Raises ``NotAllowed`` under the name of another person.
-        """
-        author = current_user().author
-        label = Label(
-            *(question, PassageId(passage_id), bool(relevant), now(), author), explanation, drawn, judge or author
-        )
-        with self._writing() as connection:
-            judgements.take_label(connection, label) if relevant is None else judgements.put_labels(connection, [label])
-
-    @needs("viewer")
-    def labels(self, *questions: str) -> tuple[Label, ...]:
-        """Labels of these questions, by question, passage and judge.
-
-        Not of all: which questions were asked of a collection is not for everybody, and a label names no collection.
-        """
-        with self._reading() as connection:
-            return judgements.labels(connection, questions)
-
-    @needs("editor", log=N_("Answer judged"), on=("judgement.question",))
-    def judge_answer(self, judgement: AnswerJudgement) -> AnswerJudgement:
-        """Keep what a person or a model says of an answer, in the place of what the same one said of it before.
-
-        Returns it with the present time, and the author where people sign in. Raises ``NotAllowed`` under the name of
-        another person.
-        """
-        kept = replace(judgement, judged_at=now(), author=current_user().author)
-        with self._writing() as connection:
-            judgements.put_answers(connection, [kept])
-        return kept
-
-    @needs("editor", log=N_("Judgements imported"), on=("set_name",))
-    def take_judgements(self, set_name: str, labels: Iterable[Label], answers: Iterable[AnswerJudgement]) -> None:
-        """Keep a set's judgements from another tool, with the present time: all of them, or none if that fails."""
-        at, author = now(), current_user().author
-        with self._writing() as connection:
-            judgements.put_labels(connection, [replace(item, labelled_at=at, author=author) for item in labels])
-            judgements.put_answers(connection, [replace(item, judged_at=at, author=author) for item in answers])
-
-    @needs("viewer")
-    def answer_judgements(self, *answers: tuple[str, str]) -> tuple[AnswerJudgement, ...]:
-        """Return the judgements of these pairs of question and answer, by pair, kind and judge.
-
-        Not of all: an answer says what stands in a collection, and only who has it may read what was said of it.
-        """
-        with self._reading() as connection:
-            return judgements.answers(connection, answers, self._damaged_entry)
-
-    @needs("editor", log=N_("Judgement of an answer taken back"), on=("judgement.question",))
-    def remove_answer_judgement(self, judgement: AnswerJudgement) -> None:
-        """Take back what one judge said of an answer; nothing happens where there is no such judgement.
-
-        Raises ``NotAllowed`` for one of another person.
-        """
-        with self._writing() as connection:
-            judgements.take_answer(connection, judgement)
-
-    # -- saved settings -----------------------------------------------------------------------------------------
-
-    @needs("editor", log=N_("Settings saved"))
-    def save_settings(self, name: str, config: RunConfig) -> None:
-        """Keep settings under a name; those of the same name are replaced.
-
-        Raises ``EvaluationError`` for an unusable name, and for one of settings that are kept from who acts;
-        ``UnknownCollection`` for settings of such a collection.
-        """
-        _require_readable(config.collection)
-        row = {"name": _visible(name), "config": _json(asdict(config)), "saved_at": now()}
-        with self._writing() as connection:
-            if not self._may_change_settings(connection, row["name"]):
-                raise EvaluationError.settings_taken(name=name)
-            put(connection, SAVED_SETTINGS, row)
-
-    @needs("viewer")
-    def settings(self) -> dict[str, RunConfig]:
-        """Saved settings by name, without those for a collection that is kept from who acts.
-
-        Those of a later version, which cannot be read, are left out too and stay in the file.
-        """
-        rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.config).order_by(SAVED_SETTINGS.c.name))
-        person, found = current_user(), {}
-        for name, data in rows:
-            try:
-                config: RunConfig = self._read(data, config_from_stored)
-            except EvaluationError:
-                continue
-            if person.may_read(config.collection):
-                found[str(name)] = config
-        return found
-
-    @needs("viewer")
-    def saved_at(self) -> dict[str, str]:
-        """Return when settings were saved, by name (ISO 8601), except for collections the current user may not read."""
-        rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.saved_at))
-        seen = self.settings()
-        return {str(name): str(saved) for name, saved in rows if name in seen}
-
-    @needs("editor", log=N_("Saved settings deleted"))
-    def delete_settings(self, name: str) -> None:
-        """Delete saved settings; nothing happens where who acts may see none of that name."""
-        with self._writing() as connection:
-            if self._may_change_settings(connection, name):
-                connection.execute(delete(SAVED_SETTINGS).where(SAVED_SETTINGS.c.name == clean(name)))
-
-    def _may_change_settings(self, connection: Connection, name: str) -> bool:
-        """Return whether the current user may read all settings of this name; unreadable ones may be any user's."""
-        person = current_user()
-        if person.reads_all:
-            return True
-        found = connection.scalar(select(SAVED_SETTINGS.c.config).where(SAVED_SETTINGS.c.name == clean(name)))
-        try:
-            return found is None or person.may_read(self._read(found, config_from_stored).collection)
-        except EvaluationError:
-            return False
-
     # -- the database -------------------------------------------------------------------------------------------
 
     def _change_set(self, name: str, change: Update | Delete) -> None:
@@ -552,35 +418,16 @@ class EvaluationStore(OpenedStore):
         case: Case = self._read(data, case_from_dict)
         return case
 
-    def _read(self, data: Any, read: Callable[[Any], Any]) -> Any:
-        try:
-            return read(json.loads(data))
-        except (ValueError, TypeError, KeyError, WorkbenchError):
-            raise self._damaged_entry() from None
-
 
 def _this_case(batch_id: str, case_id: str) -> tuple[ColumnElement[bool], ...]:
     return (BATCH_CASES.c.batch_id == clean(batch_id), BATCH_CASES.c.case_id == clean(case_id))
-
-
-def _require_readable(collection: str) -> None:
-    """Raise ``UnknownCollection`` where who acts may not read it: nothing is left in it by those outside."""
-    if not current_user().may_read(collection):
-        raise UnknownCollection(name=collection)
 
 
 def usable_set_name(name: str) -> str:
     """The name of a set without the spaces around it; raises ``EvaluationError`` for one that a set cannot have."""
     if name.strip() == SAMPLE_SET:
         raise EvaluationError.set_reserved(name=name)
-    return _visible(name)
-
-
-def _visible(name: str) -> str:
-    trimmed = name.strip()
-    if not 1 <= len(trimmed) <= LONGEST_NAME or not trimmed.isprintable():
-        raise EvaluationError.bad_name(name=name, longest=LONGEST_NAME)
-    return trimmed
+    return visible_name(name)
 
 
 def _fault(plain: Any) -> Fault:
@@ -593,8 +440,4 @@ def _set_row(name: str, collection: str, origin: str) -> dict[str, str]:
 
 
 def _case_row(set_name: str, place: int, case: Case) -> dict[str, str | int]:
-    return {"set_name": set_name, "place": place, "id": clean(case.id), "data": _json(case.to_dict())}
-
-
-def _json(value: Any) -> str:
-    return clean(json.dumps(value, ensure_ascii=False, default=dict))
+    return {"set_name": set_name, "place": place, "id": clean(case.id), "data": stored_json(case.to_dict())}

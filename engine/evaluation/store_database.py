@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,12 +12,14 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Row, Select
 
-from engine.database.base import Database
+from engine.database.base import Database, clean
 from engine.database.faults import UNUSABLE, cause_at, is_damage
 from engine.database.sqlite import SqliteFile
-from engine.errors import EngineClosed, EvaluationError
+from engine.errors import EngineClosed, EvaluationError, UnknownCollection, WorkbenchError
 from engine.messages import N_
+from engine.people import current_user
 
+LONGEST_NAME = 120
 _DAMAGED = (N_("it is damaged"), N_("Restore it from a backup, or move it away to begin a new one"))
 
 
@@ -89,7 +92,32 @@ class OpenedStore:
         advice = N_("Restore it from a backup, or delete the set or batch that cannot be read")
         return self._unusable(N_("an entry is damaged"), advice)
 
+    def _read(self, data: Any, read: Callable[[Any], Any]) -> Any:
+        try:
+            return read(json.loads(data))
+        except (ValueError, TypeError, KeyError, WorkbenchError):
+            raise self._damaged_entry() from None
+
 
 def now() -> str:
     """The present moment: ISO 8601, UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def require_readable(collection: str) -> None:
+    """Raise ``UnknownCollection`` where who acts may not read it: nothing is left in it by those outside."""
+    if not current_user().may_read(collection):
+        raise UnknownCollection(name=collection)
+
+
+def visible_name(name: str) -> str:
+    """A name without the spaces around it; raises ``EvaluationError`` for an empty, too long or unprintable one."""
+    trimmed = name.strip()
+    if not 1 <= len(trimmed) <= LONGEST_NAME or not trimmed.isprintable():
+        raise EvaluationError.bad_name(name=name, longest=LONGEST_NAME)
+    return trimmed
+
+
+def stored_json(value: Any) -> str:
+    """A value as it is kept in a column."""
+    return clean(json.dumps(value, ensure_ascii=False, default=dict))
