@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from components.ask.verdict_rows import shown_rounds, verdict_values
 from components.common.i18n import words_for
-from engine.model.events import fold, fold_all
-from engine.model.values import RunRecord, SetVerdict, Verdict
+from engine.model.config import RunConfig
+from engine.model.decide import gated
+from engine.model.events import ReasonGiven, fold, fold_all
+from engine.model.values import Passage, PassageId, ReasonAsked, Round, RunId, RunRecord, SetVerdict, Verdict
 from engine.samples.demos import all_demos, demo_record
+from pages.parts.ask.verdicts import reasons_text
 from tests.components.sample_run import sample_events, sample_record
 from tests.components.test_live_view import NAMES, records
 
@@ -128,3 +131,31 @@ def test_what_a_model_says_of_all_passages_is_shown_with_its_reason(language: An
     told = replace(record, rounds=(replace(record.rounds[0], whole=said),))
     look, text = shown_rounds(told, words_for(language))[0]["whole"]
     assert look == "warn" and asked in text and "Nothing at all." in text
+
+
+WEIGHED = Verdict(True, 0.9, "", grader="ollama:m", raw=2.2, kind="token")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "coming", "text"),
+    [
+        ((), True, "Reasons of verdicts still to come: 2."),
+        ((), False, "Verdicts without a reason, as none was asked for: 2."),
+        (("It says so.",), False, "Verdicts without a reason, as none was asked for: 1."),
+        (("It says so.", ""), False, "Verdicts without a reason, as the model gave none that could be read: 1."),
+        (("It says so.", "So it does."), False, ""),
+    ],
+    ids=["coming", "none", "closed meanwhile", "failed", "all"],
+)
+def test_it_is_said_which_verdicts_of_one_word_have_no_reason(
+    reasons: tuple[str, ...], coming: bool, text: str
+) -> None:
+    """SC-03"""
+    names = ("p1", "p2")
+    passages = [Passage(PassageId(name), "a.md", "text", 0.9, 0.9) for name in names]
+    judged = Round(0, "q", gated(passages, RunConfig()), verdicts={item.id: WEIGHED for item in passages})
+    record = RunRecord(RunId("r"), "q", RunConfig(), "2026-01-01", rounds=(judged,), outcome="answered")
+    for seq, (item, reason) in enumerate(zip(passages, reasons, strict=False), start=1):
+        record = fold(record, ReasonGiven(seq=seq, asked=ReasonAsked(item.id, reason)))
+    assert reasons_text(record, coming, EN) == text
+    assert [item.reason for item in record.rounds[0].verdicts.values()] == [*reasons, *[""] * (2 - len(reasons))]

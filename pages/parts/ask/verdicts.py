@@ -77,11 +77,11 @@ def reasons_text(record: RunRecord, coming: bool, words: Words) -> str:
     missing, failed = len(record.unexplained), sum(not item.reason for item in record.reasons)
     parts = []
     if missing and coming:
-        parts.append(words("{n} reasons of verdicts are still coming.", n=missing))
+        parts.append(words("Reasons of verdicts still to come: {n}.", n=missing))
     elif missing:
-        parts.append(words("{n} verdicts have no reason: none was asked for.", n=missing))
+        parts.append(words("Verdicts without a reason, as none was asked for: {n}.", n=missing))
     if failed:
-        parts.append(words("{n} verdicts have no reason: the model gave none that could be read.", n=failed))
+        parts.append(words("Verdicts without a reason, as the model gave none that could be read: {n}.", n=failed))
     return " ".join(parts)
 
 
