@@ -26,6 +26,7 @@ from tests.benchmarks import (
     retrieval,
     sweep,
     tune_page,
+    verifying,
     what_if,
     workbooks,
 )
@@ -56,6 +57,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("certificates", "bounds that certified settings break", certificates.certificates, slow=True),
         Benchmark("loops", "the four workflows on the sample questions", loops.loops, slow=True),
         Benchmark("quality-loop", "what its rewrites gain on vague questions", quality_loop.quality_loop, slow=True),
+        Benchmark("verifying", "verifiers on sentences marked by hand", verifying.verifying),
         Benchmark("models", "any model as grader, judge and rewriter", models.models, slow=True),
         Benchmark("modes", "the six modes on questions of two hops", modes.modes, slow=True),
         Benchmark("fused", "search by vectors, by words and by both", fused.fused, slow=True),
