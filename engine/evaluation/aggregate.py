@@ -357,12 +357,19 @@ class _Measures:
             np.where(given, self._by_checks(lambda told, config, at=at: told.sentences(config)[at]), 0.0)  # type: ignore[misc]
             for at in range(3)
         )
+        # An answer is known or unknown as a whole; what was checked of one bounds it.
+        whole = unknown == 0
         return {
             "unsupported_given": self._partial(
                 self.said == NOTES.index("unsupported"), known, open_ | (given & ~known), "all"
             ),
             "supported_sentences": Measured(
-                yes, yes + no, np.where(open_, np.inf, unknown), lost=self._lost("all", endless)
+                np.where(whole, yes, 0.0),
+                np.where(whole, yes + no, 0.0),
+                np.where(open_, np.inf, np.where(whole, 0.0, yes + no + unknown)),
+                np.where(whole, 0.0, yes),
+                np.where(open_, np.inf, np.where(whole, 0.0, yes + unknown)),
+                self._lost("all", endless),
             ),
         }
 

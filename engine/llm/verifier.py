@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from engine.builtin.answer_reading import Statement
 from engine.builtin.answer_support import checked_statements, cited_texts, sentence_alone, word_checks
 from engine.builtin.strips import strips_of
-from engine.errors import ModelTimeout, UnreadableReply, WorkbenchError
+from engine.errors import (
+    ModelGarbled,
+    ModelInterrupted,
+    ModelRefused,
+    ModelTimeout,
+    PromptTooLong,
+    ThoughtTooLong,
+    UnreadableReply,
+    WorkbenchError,
+)
 from engine.llm.connection import lane
-from engine.llm.grader import _PASSING_FAULTS
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry, at_once
@@ -23,7 +32,13 @@ from engine.model.grader_fit import sigmoid
 from engine.model.values import Fault, Message, SentenceCheck, VerdictKind
 from engine.roles import MOST_CHECKED, SILENT, Given, Trace
 
+_log = logging.getLogger(__name__)
 VERIFIER_PROMPT_VERSION: Final = "verifier-1"
+_OF_ONE = (
+    *(ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong),
+    *(ThoughtTooLong, UnreadableReply),
+)
+"""Faults that may concern one sentence alone."""
 WINDOW = 300
 """Tokens of a text that a scoring model reads at a time: most have room for 512, the sentence included."""
 
@@ -89,36 +104,40 @@ class ModelVerifier(ABC):
         self, question: str, answer: str, given: Given, trace: Trace = SILENT
     ) -> tuple[SentenceCheck, ...]:
         checks = list(word_checks(question, answer, given))
-        found = zip(range(len(checks)), checked_statements(answer), strict=False)
-        places = {place: item for place, item in found if item.part == "claim"}
-        broken: list[WorkbenchError] = []
-
-        async def checked(place: int, statement: Statement) -> SentenceCheck:
-            claim = Claim(question, statement, tuple(cited_texts(given, statement)))
-            unchecked = replace(checks[place], p_supported=None, verifier=self.name, missing=())
-            try:
-                return await self._unless(broken, claim, trace)
-            except TimeoutError:
-                fault: WorkbenchError = ModelTimeout(model=self.name, seconds=f"{trace.time_left_s():.0f}")
-            except WorkbenchError as failure:
-                fault = failure
-            if not isinstance(fault, (*_PASSING_FAULTS, UnreadableReply)):
-                broken.append(fault)
-            return replace(unchecked, fault=Fault.of(fault))
-
-        asked = dict(list(places.items())[:MOST_CHECKED])
-        async with at_once() as calls:
-            tasks = {place: calls.create_task(checked(place, item)) for place, item in asked.items()}
-        for place in places:
-            unasked = replace(checks[place], p_supported=None, verifier=self.name, missing=())
-            checks[place] = tasks[place].result() if place in tasks else unasked
+        statements = enumerate(checked_statements(answer) if checks else ())
+        places = {place: item for place, item in statements if item.part == "claim"}
+        claims = [Claim(question, item, tuple(cited_texts(given, item))) for item in places.values()]
+        asked, unasked = claims[:MOST_CHECKED], claims[MOST_CHECKED:]
+        # One alone first: where that finds no server, the others are spared the wait.
+        faults: list[Exception] = []
+        found = [await self._checked(claim, trace, faults) for claim in asked[:1]]
+        if faults and not isinstance(faults[0], _OF_ONE):
+            found += [self._unchecked(claim, faults[0]) for claim in asked[1:]]
+        else:
+            async with at_once() as calls:
+                tasks = [calls.create_task(self._checked(claim, trace, faults)) for claim in asked[1:]]
+            found += [task.result() for task in tasks]
+        found += [self._unchecked(claim) for claim in unasked]
+        for place, check in zip(places, found, strict=True):
+            checks[place] = check
         return tuple(checks)
 
-    async def _unless(self, broken: Sequence[WorkbenchError], claim: Claim, trace: Trace) -> SentenceCheck:
-        """Ask, unless a call before this one found that no call can succeed."""
-        if broken:
-            raise broken[0]
-        return await self.check(claim, trace)
+    async def _checked(self, claim: Claim, trace: Trace, faults: list[Exception]) -> SentenceCheck:
+        try:
+            return await self.check(claim, trace)
+        except TimeoutError:
+            faults.append(ModelTimeout(model=self.name, seconds="0"))
+        except WorkbenchError as failure:
+            faults.append(failure)
+        except Exception as failure:
+            # The answer stands already, and no mistake of a check may take it away.
+            _log.exception("a sentence could not be checked")
+            faults.append(failure)
+        return self._unchecked(claim, faults[-1])
+
+    def _unchecked(self, claim: Claim, failure: Exception | None = None) -> SentenceCheck:
+        fault = Fault.of(failure) if failure is not None else None
+        return SentenceCheck(claim.statement.text, claim.statement.markers, verifier=self.name, fault=fault)
 
 
 class ChatVerifier(ChatRole, ModelVerifier):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine.builtin.answer_support import WordVerifier
-from engine.llm.verifier import ChatVerifier
+from engine.llm.verifier import ChatVerifier, Claim, ModelVerifier
 from engine.model.config import RoleModel
 from engine.model.values import Attachment, Passage, PassageId, SentenceCheck
-from engine.roles import MOST_CHECKED, Given, Verifier
+from engine.roles import MOST_CHECKED, Given, Trace, Verifier
 from engine.settings import Settings
 from engine.workflows.run_resources import verifier_of
 from tests.contracts.chat_models import ollama, openai
@@ -126,6 +126,18 @@ def test_a_model_that_cannot_be_reached_leaves_all_unchecked_and_says_why(tmp_pa
         checks = checked(verifier, f"{TRUE} {FALSE}", Given(passages(COLD)))
         assert [item.p_supported for item in checks] == [None, None]
         assert all(item.fault is not None and item.fault.fact and item.verifier == model for item in checks)
+
+
+class Broken(ModelVerifier):
+    name = "ollama:broken"
+
+    async def check(self, claim: Claim, trace: Trace) -> SentenceCheck:
+        raise ValueError("a mistake of ours")
+
+
+def test_a_mistake_in_a_check_takes_no_answer_away() -> None:
+    checks = checked(Broken(), f"{TRUE} {FALSE}", Given(passages(COLD)))
+    assert [(item.p_supported, item.fault and item.fault.code) for item in checks] == [(None, "WB000")] * 2
 
 
 def test_a_rerank_server_is_asked_with_the_sentence_as_query() -> None:

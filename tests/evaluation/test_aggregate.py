@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.builtin.answer_note import Checked
+from engine.builtin.answer_note import Checked, noted
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.answers import Match, cited_of, match_of
 from engine.evaluation.cases import Case, Expectation
@@ -25,7 +25,7 @@ from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import passed_ids
 from engine.model.grader_fit import GraderFit, refitted, sigmoid
-from engine.model.values import AnswerNote, PassageId, RunId, RunRecord, Verdict
+from engine.model.values import ANSWERED, AnswerNote, Citation, PassageId, RunId, RunRecord, SentenceCheck, Verdict
 from engine.replay import WhatIf, what_if
 from engine.replay.table import run_table
 from tests.engine.whatif.world import World, run_in, settings, variations, worlds
@@ -140,7 +140,7 @@ def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met, judged: Judg
         checked = Checked.of(record).sentences(found.config)
         known = record.answer_note != "unchecked"
         made["unsupported_given"] = (float(record.answer_note == "unsupported"), float(known))
-        made["supported_sentences"] = (checked[0], checked[0] + checked[1])
+        made["supported_sentences"] = (checked[0], 0 if checked[2] else checked[0] + checked[1])
     match = match_of(record.answer, case.gold_answers) if given and case.gold_answers else Match(0.0, 0.0, 0.0)
     if case.gold_answers:
         made |= {
@@ -496,6 +496,30 @@ def test_answers_that_cannot_tell_or_name_no_source_are_counted_apart() -> None:
     noted = {name: replace(record, answer_note=marks.get(name, "")) for name, record in records.items()}
     assert gather(cases_, noted).notes == {"cannot_tell": 1, "uncited": 1}
     assert gather(cases_, records).notes == {}
+
+
+def test_sentences_are_counted_by_the_cut_with_bounds_where_they_are_unchecked() -> None:
+    """SC-07, EV-01: nothing is measured again."""
+    verified = RoleModels(verifier=RoleModel("ollama:small"))
+    config = RunConfig(models=verified)
+    cases_, records = questions(4, config)
+    answers = [name for name, record in records.items() if record.outcome in ANSWERED and record.answer][:2]
+    chances = dict(zip(answers, ((0.9, 0.4), (0.7, None)), strict=True))
+
+    def checked(name: str, record: RunRecord) -> RunRecord:
+        said = chances.get(name)
+        made = said and tuple(SentenceCheck("s.", (), p, "ollama:small", "token") for p in said)
+        cited = replace(record, citations=(Citation(1, PassageId("p"), "s.md"),))
+        return noted(replace(cited, checks=made, unsupported_sentences=None if made else ()))
+
+    evidence = gather([case for case in cases_ if case.id in answers], {n: checked(n, r) for n, r in records.items()})
+    cuts = [replace(config, min_support=cut) for cut in (0.3, 0.5, 0.8)]
+    evaluation = evaluate(evidence, [*cuts, replace(config, models=RoleModels())])
+    sentences = [evaluation.figure("supported_sentences", place) for place in range(4)]
+    assert [(item.lower, item.upper) for item in sentences] == [(0.75, 1.0), (0.5, 0.75), (0.25, 0.5), (0.0, 1.0)]
+    wrong = [evaluation.figure("unsupported_given", place) for place in range(4)]
+    assert [(item.lower, item.upper) for item in wrong] == [(0.0, 0.5), (0.5, 1.0), (1.0, 1.0), (0.0, 1.0)]
+    assert [(item.n, item.known_n) for item in sentences] == [(2, 1)] * 3 + [(2, 0)]
 
 
 # -- another calibration of the grader -------------------------------------------------------------------------------
