@@ -97,8 +97,10 @@ def chances(table: dict[str, Any], raw: FloatArray) -> FloatArray:
 
 
 def test_a_calibration_promises_no_more_than_questions_it_has_not_seen_allow() -> None:
-    """A grader of no worth, 30 % wrong at any cut: what certifies 29.5 % is broken. Fitted to the same questions, too
-    often; fitted to one half, with the other alone as trials, no more than promised."""
+    """EV-04: of a grader of no worth, 30 % wrong at any cut, every certificate of 29.5 % is broken.
+
+    Fitted to the same questions that is too often; fitted to one half, with the other as trials, as seldom as promised.
+    """
     evidence = evidence_of(200)
     configs = [RunConfig(min_confidence=round(0.98 - 0.02 * step, 2)) for step in range(14)]
     evaluation = evaluate(evidence, configs)

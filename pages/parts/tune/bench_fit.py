@@ -36,7 +36,8 @@ _ABOUT: Mapping[FitKind, str] = {
         "left out."
     ),
     "calibration": N_(
-        "P(relevant) becomes the share labelled relevant where the grader says the like (Venn-Abers); the order stays."
+        "P(relevant) becomes how often passages with such a verdict are labelled relevant (Venn-Abers); the order "
+        "stays."
     ),
     "examples": N_(
         "Labels that contradict verdicts go into the prompt as examples, where that raises κ on other questions."

@@ -73,7 +73,7 @@ def graders(engine: Engine) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("workflow", OPTIONS)
 def test_a_run_with_another_calibration_is_the_what_if_with_it(engine: Engine, workflow: WorkflowName) -> None:
-    """Choosing one, dropping one and changing one, with other settings moved as well."""
+    """BE-03: choosing one, dropping one and changing one, with other settings moved as well."""
     known = moved = 0
     base = RunConfig(workflow=workflow, budget_s=600, **OPTIONS[workflow])
     for place, question in enumerate(QUESTIONS):
