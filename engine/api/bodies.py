@@ -365,7 +365,7 @@ class SourceRequest(_Body):
     embedding_model: Annotated[
         StrictStr, Field(max_length=200, json_schema_extra=published.EMBEDDING_MODEL), AfterValidator(_embeds)
     ] = ""
-    """``builtin``, ``hashing`` or ``ollama:NAME``; empty: that of the collection, or of the settings for a new one."""
+    """``builtin``, ``hashing``, ``ollama:NAME`` or ``local:FILE``; empty: that of the collection or of the settings."""
 
 
 class FieldProblem(BaseModel):

@@ -307,7 +307,7 @@ class ProposedModel:
     """An embedding model that the vectors of a collection may come from."""
 
     model: str
-    """``builtin``, ``hashing`` or ``ollama:NAME``."""
+    """``builtin``, ``hashing``, ``ollama:NAME`` or ``local:FILE``."""
     dim: int
     available: bool
     """Whether it can be used here now."""
