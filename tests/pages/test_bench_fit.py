@@ -195,3 +195,40 @@ def test_scores_are_calibrated_on_judgements_and_a_verdict_says_so(scoring: Engi
         assert verdict_reason(verdict, EN) == told
         plain = verdict_reason(replace(verdict, fit=""), EN)
         assert "not calibrated" in plain and score in plain
+
+
+# -- what the figures mean ------------------------------------------------------------------------------------------
+
+
+def kinds_page() -> None:
+    import streamlit as st
+
+    from components.common.i18n import words_for
+    from engine.evaluation.grader_bench import Pair, figures
+    from engine.model.values import PassageId
+    from pages.parts.tune.bench import of_one_kind
+    from pages.parts.tune.bench_charts import counted_text, worst_bin_text
+
+    words = words_for("en")
+    pairs = [
+        Pair(f"c{place}", f"Q{place}?", PassageId(str(place)), p, label, "thumb", p, kind=kind)  # type: ignore[arg-type]
+        for place, (p, label, kind) in enumerate(
+            [(0.9, place < 4, "said") for place in range(12)]
+            + [(0.1, False, "said") for _ in range(8)]
+            + [(0.6, True, "token"), (0.4, None, "token"), (None, True, "token")]
+        )
+    ]
+    found = figures(of_one_kind(tuple(pairs), words))
+    st.text(worst_bin_text(found, words))
+    st.text(counted_text(found, words))
+
+
+def test_each_kind_of_p_is_shown_by_itself_in_words_a_newcomer_reads() -> None:
+    app = AppTest.from_function(kinds_page).run(timeout=60)
+    said, counted = (item.value for item in app.text)
+    assert said.startswith("Of 12 passages with P(relevant) near 0.90, a share of 0.33 is labelled relevant (95 %: 0.1")
+    assert counted.startswith("From 20 questions. Small figures: 95 % intervals") and "1 unreadable" in counted
+    app.session_state["bench_kind"] = "token"
+    said, counted = (item.value for item in app.run(timeout=60).text)
+    assert said.startswith("The 1 passage with P(relevant) near 0.60: a share of 1.00")
+    assert "From 1 question. Left out: 1 without a label, 0 unreadable." in counted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -101,12 +101,13 @@ def worst_bin_text(found: GraderFigures, words: Words) -> str:
     if not told:
         return ""
     worst = max(told, key=lambda item: item.n * abs((item.mean_p or 0.0) - (item.relevant_share or 0.0)))
-    return words(
+    return words.count(
+        "The 1 passage with P(relevant) near {p}: a share of {share} is labelled relevant (95 %: {interval}).",
         "Of {n} passages with P(relevant) near {p}, a share of {share} is labelled relevant (95 %: {interval}). "
         "On the dashed line the two are equal.",
+        worst.n,
         p=_number(worst.mean_p),
         share=_number(worst.relevant_share),
-        n=worst.n,
         interval=interval_text(worst.interval),
     )
 
@@ -319,12 +320,10 @@ def _charts(old: GraderFigures, new: GraderFigures, words: Words, key: str) -> N
 
 def kept_text(fit: GraderFit, words: Words) -> str:
     """``2026-11-24 03:05 · 57 judgements · κ 0.31 → 0.42``"""
-    kappa = fit.figures.get("kappa", (None, None))
-    parts: Sequence[str] = (
-        moment(fit.made_at),
-        words.count("1 judgement", "{n} judgements", fit.judgements),
-        f"κ {_text(kappa[0])} → {_text(kappa[1])}",
-    )
+    parts = [moment(fit.made_at), words.count("1 judgement", "{n} judgements", fit.judgements)]
+    for name, sign in (("kappa", "κ"), *([("ece", "ECE")] if fit.kind == "calibration" else [])):
+        before, after = fit.figures.get(name, (None, None))
+        parts.append(f"{sign} {_text(before)} → {_text(after)}")
     return " · ".join(parts)
 
 
