@@ -220,8 +220,8 @@ def _chip(line: LifeLine, config: RunConfig, words: Words) -> dict[str, str]:
         return {"look": "plain", "text": text, "note": ""}
     if verdict.relevant is None:
         return {"look": "fault", "text": verdict_text(verdict, words), "note": ""}
-    odd = verdict.relevant != line.passes or verdict.held_back(config.min_confidence)
-    note = bar_text(verdict, config.min_confidence, words) if odd else ""
+    odd = verdict.by_cut or verdict.relevant != line.passes or verdict.held_back(config.min_confidence)
+    note = bar_text(verdict, config, words) if odd else ""
     return {"look": "pass" if line.passes else "warn", "text": verdict_text(verdict, words), "note": note}
 
 

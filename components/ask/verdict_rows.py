@@ -13,13 +13,15 @@ from components.common.phrases import (
     parts_text,
     place_text,
     probability_text,
+    screened_text,
     verdict_label,
     verdict_reason,
 )
 from components.sentences.rounds import round_names
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig
-from engine.model.values import Candidate, Gate, Round, RunRecord, SetVerdict, Verdict
+from engine.model.decide import screening
+from engine.model.values import BY_HAND, Candidate, Gate, Round, RunRecord, SetVerdict, Verdict
 
 DROPPED: dict[Gate, str] = {
     "beyond_top_k": N_("{n} beyond top-{top_k}"),
@@ -66,7 +68,7 @@ def _round(current: Round, name: str, record: RunRecord, words: Words) -> dict[s
         "name": name,
         "rows": [_row(item, current, record, words) for item in (*kept, *graded)],
         "dropped": len(rest),
-        "rest": _rest(rest, record.config, words),
+        "rest": " · ".join(filter(None, (_band(current, words), _rest(rest, record.config, words)))),
         "whole": [] if current.whole is None else list(together(current.whole, words)),
     }
 
@@ -80,6 +82,13 @@ def dropped_text(dropped: Sequence[Candidate], config: RunConfig, words: Words) 
         for gate in DROPPED
         if counts[gate]
     )
+
+
+def _band(current: Round, words: Words) -> str:
+    """Say how many of the kept passages the screener left to the grader; empty without a cascade."""
+    judged, settled = screening([current])
+    text = words("{n} of {all} kept passages that were screened went to the grader", n=judged - settled, all=judged)
+    return text if judged else ""
 
 
 def _rest(dropped: Sequence[Candidate], config: RunConfig, words: Words) -> str:
@@ -101,11 +110,15 @@ def _row(item: Candidate, current: Round, record: RunRecord, words: Words) -> di
         "said": verdict_label(verdict, words),
         "reason": _reason(verdict, record.config, words),
     }
+    if (screened := record.screened.get(passage.id)) and not verdict.by_cut and verdict.grader != BY_HAND:
+        said["reason"] = words("; ").join((screened_text(screened, words), said["reason"]))
     if passage.id in current.reused:
         said["reason"] = words("{what}: {why}", what=words("reused"), why=said["reason"])
     if verdict.known_p is not None:
         said |= {"p": probability_text(verdict.known_p).removeprefix("0"), "share": verdict.known_p}
-        said["bar"] = bar_text(verdict, record.config.min_confidence, words)
+        said["bar"] = bar_text(verdict, record.config, words)
+        if verdict.by_cut:
+            said["cut"] = record.config.cascade_high if verdict.relevant else record.config.cascade_low
     return row | said
 
 
@@ -120,9 +133,9 @@ def _reason(verdict: Verdict, config: RunConfig, words: Words) -> str:
     of_parts = parts_text(verdict, config.min_confidence, words)
     reason = words("; ").join(part for part in (of_parts, verdict_reason(verdict, words)) if part)
     odd = verdict.relevant is not None and verdict.relevant != verdict.passes(config.min_confidence)
-    if not odd and not verdict.held_back(config.min_confidence):
+    if not (odd or verdict.by_cut or verdict.held_back(config.min_confidence)):
         return reason
-    return words("; ").join((bar_text(verdict, config.min_confidence, words), reason))
+    return words("; ").join((bar_text(verdict, config, words), reason))
 
 
 def together(whole: SetVerdict, words: Words) -> tuple[str, str]:

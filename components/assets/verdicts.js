@@ -126,7 +126,7 @@ function rowOf(panel, row) {
   const { words, threshold } = panel.data;
   const meter = row.p ? el("i", { class: "meter", "aria-hidden": "true" }) : "";
   if (meter) meter.style.setProperty("--value", `${row.share * 100}%`);
-  if (meter) meter.style.setProperty("--tick", `${threshold * 100}%`);
+  if (meter) meter.style.setProperty("--tick", `${(row.cut ?? threshold) * 100}%`);
   const press = el("button", { type: "button", class: `row ${row.look}${row.dropped ? " dropped" : ""}`, title: row.reason ?? row.said }, [
     el("span", { class: "sign", "aria-hidden": "true" }, [SIGNS[row.look]]),
     el("span", { class: "place" }, [el("span", { class: "sr" }, [`${row.said}: `]), row.place]),

@@ -17,6 +17,7 @@ _ROLE = {
     "reranker": N_("reranker"),
     "refiner": N_("refiner"),
     "grader": N_("grader"),
+    "screener": N_("screener"),
     "rewriter": N_("rewriter"),
     "generator": N_("generator"),
     "verifier": N_("verifier"),

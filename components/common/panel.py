@@ -36,6 +36,7 @@ from components.common.widgets import (
 from components.common.workflow_view import Machine, view_of
 from components.labels import PRESET_NAMES, choices_of, help_of
 from engine.flow import workflow
+from engine.flow.declaration import OF_CASCADE
 from engine.model.config import (
     BUILTIN,
     MODEL_PARAMETERS,
@@ -70,12 +71,13 @@ _OPENED = "gate_of_address"
 """Session key of the gate of the address that the session began with."""
 _PLACED = (
     *("search", "mode", "top_k", "similarity_threshold", "min_confidence"),
-    *("gate", "grade_pass_threshold", "min_relevant", "max_rewrites", "sentence_threshold"),
+    *("gate", "grade_pass_threshold", "min_relevant", "max_rewrites", "sentence_threshold", *OF_CASCADE),
 )
 """The settings that have a place of their own in the panel."""
 _ANSWER_WHEN = "answer_when"
 _RATE = "pass_rate"
 _MOST_PASSING = int(PARAMETERS["min_relevant"].high)
+_BAND = "cascade_band"
 _WANTED = "settings_wanted"
 _DRAWN = "workflow_drawn"
 """Session key of the workflow whose defaults the controls stand at."""
@@ -198,6 +200,8 @@ def config_panel(
     if "mode" in settings_of(workflow):
         values["mode"] = one_of(words, "mode", SETTINGS["mode"], usual=default_of(workflow, "mode"))
     values |= _thresholds(words, workflow, surroundings.gate or gate, below)
+    if "cascade" in settings_of(workflow) and model_wanted("grader", surroundings.models.grader.name) != BUILTIN:
+        values |= _cascade(words, workflow)
     own = view_of(workflow)
     options = own.options(words, workflow, below, surroundings.machine)
     # What is wrong with all of them together is said here, once all of them are known.
@@ -210,8 +214,8 @@ def config_panel(
         values["search"] = cast(SearchMethod, search_picker(words, by_words=by_words))
         values |= _further(words, workflow, below)
     with place_of_models:
-        refined = bool(values.get("refine"))
-        plain, look_again, shared = _models(words, workflow, ollama, surroundings, collection, refined=refined)
+        unasked = {role for role, name in (("refiner", "refine"), ("screener", "cascade")) if not values.get(name)}
+        plain, look_again, shared = _models(words, workflow, ollama, surroundings, (collection, unasked))
     with advanced:
         chat = _chat_parameters(words, workflow) if not all(own.built_in for own in plain.values()) else {}
     models = {role: own if own.built_in else replace(own, **chat) for role, own in plain.items()}
@@ -231,25 +235,23 @@ def _models(
     workflow: WorkflowName,
     ollama: OllamaNote,
     surroundings: Surroundings,
-    collection: str,
-    *,
-    refined: bool,
+    of: tuple[str, set[str]],
 ) -> tuple[dict[str, RoleModel], bool, DeltaGenerator]:
     """Draw the models of the roles, folded; what is at work stands in the label.
 
-    Returns the models, whether the servers are to be asked again, and a place outside for a warning.
+    ``of``: the collection, and the roles that these settings do not ask. Returns the models, whether the servers are
+    to be asked again, and a place outside for a warning.
     """
+    collection, unasked = of
     shared = st.empty()
-    roles = [role for role in roles_of(workflow) if refined or role != "refiner"]
+    roles = [role for role in roles_of(workflow) if role not in unasked]
     usual = {str(role): surroundings.models.of(role).name for role in roles}
     wanted = (model_wanted(role, name) for role, name in usual.items())
     at_work = ", ".join(dict.fromkeys(model_label(name, words) for name in wanted))
     proposal = st.empty()
     with st.expander(f"{words('Models')} · {at_work}", key="models"):
         names = {
-            role: model_picker(
-                words, role, ollama.models, name, surroundings.fits(collection) if role == "grader" else ()
-            )
+            role: model_picker(words, role, ollama.models, name, _fitted(role, surroundings.fits(collection)))
             for role, name in usual.items()
         }
         look_again = _ollama_line(words, ollama, tuple(names.values()))
@@ -258,6 +260,13 @@ def _models(
         with proposal.container():
             _propose_rewriter(words, proposed)
     return plain, look_again, shared
+
+
+def _fitted(role: str, names: Sequence[str]) -> Sequence[str]:
+    """The fitted graders that can play a role."""
+    if role == "screener":
+        return [name for name in names if not RoleModel(name).chats]
+    return names if role == "grader" else ()
 
 
 def small_rewriter(name: WorkflowName, models: Mapping[str, RoleModel], smallest: str) -> str:
@@ -276,9 +285,9 @@ def _propose_rewriter(words: Words, model: str) -> None:
 
 
 def _model(role: str, name: str) -> RoleModel:
-    """The model of a role; a fit in a link counts for the grader alone."""
+    """The model of a role; a fit in a link counts for those that judge passages alone."""
     model = RoleModel(name)
-    return model if role == "grader" else model.named(model.model)
+    return model if role in ("grader", "screener") else model.named(model.model)
 
 
 def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Defaults) -> WorkflowName:
@@ -326,6 +335,40 @@ def _thresholds(
     if "max_rewrites" in shown:
         values["max_rewrites"] = _slider(words, "max_rewrites", workflow, below)
     return values
+
+
+def _cascade(words: Words, workflow: WorkflowName) -> dict[str, Any]:
+    """Draw the switch of the cascade, and its band as one slider, so that the cuts cannot cross."""
+    if not control(words, "cascade", SETTINGS["cascade"], {}, usual=default_of(workflow, "cascade")):
+        return {}
+    usual = {name: f"{default_of(workflow, name):g}" for name in ("cascade_low", "cascade_high")}
+    high = float(take_from_url("cascade_high", usual["cascade_high"], _is_share))
+    low = min(high, float(take_from_url("cascade_low", usual["cascade_low"], _is_share)))
+    st.session_state.update({_BAND: (low, high), "cascade_low": low, "cascade_high": high})
+    st.slider(
+        words("Ask the grader between"),
+        0.0,
+        1.0,
+        step=PARAMETERS["cascade_low"].step,
+        format="%.2f",
+        key=_BAND,
+        on_change=_set_band,
+        help=" ".join(words(SETTINGS[name].help) for name in usual),
+    )
+    put_into_url("cascade_low", f"{low:g}", usual["cascade_low"])
+    put_into_url("cascade_high", f"{high:g}", usual["cascade_high"])
+    return {"cascade": True, "cascade_low": low, "cascade_high": high}
+
+
+def _is_share(given: str) -> bool:
+    with suppress(ValueError):
+        return 0 <= float(given) <= 1
+    return False
+
+
+def _set_band() -> None:
+    low, high = st.session_state[_BAND]
+    st.session_state.update(cascade_low=round(low, 2), cascade_high=round(high, 2))
 
 
 def _answer_when(

@@ -11,7 +11,7 @@ from engine.errors import message_of
 from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_
-from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName
+from engine.model.config import BUILTIN, WORKFLOWS, RunConfig, WorkflowName
 from engine.model.values import (
     BY_HAND,
     IMPORTED,
@@ -20,6 +20,7 @@ from engine.model.values import (
     Comparison,
     Decision,
     Fault,
+    Relation,
     Suggestion,
     Verdict,
     inequality,
@@ -138,8 +139,14 @@ def _says_so(verdict: Verdict) -> bool:
     return verdict.kind == "said" and verdict.grader != BY_HAND and not verdict.grader.startswith(f"{IMPORTED}:")
 
 
-def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
-    """Compare a readable verdict with its threshold: ``P 0.40 < 0.50``, or the reason that decided in addition."""
+def bar_text(verdict: Verdict, config: RunConfig, words: Words) -> str:
+    """Compare a readable verdict with its threshold: ``P 0.40 < 0.50``, or the reason that decided in addition.
+
+    A verdict by a cut of the cascade is compared with that cut, of the config that it was made under.
+    """
+    if verdict.by_cut:
+        return _cut_text(verdict, config, words)
+    min_confidence = config.min_confidence
     passes, held = verdict.passes(min_confidence), verdict.held_back(min_confidence)
     p_relevant = round(verdict.p_relevant, 9)
     relation = ">=" if passes or held else "<"
@@ -154,6 +161,24 @@ def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:
             "{inequality}: passed although the grader said no, by the rule of an earlier version", inequality=plain
         )
     return plain
+
+
+def _cut_text(verdict: Verdict, config: RunConfig, words: Words) -> str:
+    cut = config.cascade_high if verdict.relevant else config.cascade_low
+    p_relevant = round(verdict.p_relevant, 9)
+    if (p_relevant >= cut) != verdict.relevant:
+        # Taken over from a run with other cuts.
+        return words("decided by the screener")
+    relation: Relation = ">=" if verdict.relevant else "<"
+    left, right = operands(Comparison("pass_rate", p_relevant, relation, cut))
+    return words("screener: {inequality}", inequality=f"P {left} {'≥' if verdict.relevant else '<'} {right}")
+
+
+def screened_text(screened: Verdict, words: Words) -> str:
+    """Say of a screener why it left a passage to the grader."""
+    if screened.known_p is None:
+        return words("screener: unreadable, so the grader decided")
+    return words("screener: P {value}, so the grader decided", value=probability_text(screened.known_p))
 
 
 def verdict_reason(verdict: Verdict, words: Words) -> str:

@@ -23,6 +23,7 @@ from engine.model.config import (
     number_of,
     settings_of,
 )
+from engine.model.decide import cascades
 
 ALL_ROLES: tuple[RoleName, ...] = tuple(role for role in get_args(RoleName) if role not in ("extractor", "vision"))
 """Roles that the panel has a model for, in its order: those that read sources and images are not of a run."""
@@ -67,10 +68,11 @@ def setting_of_config(config: RunConfig, name: str) -> Any:
 
 
 def unread_by(config: RunConfig) -> frozenset[str]:
-    """The numbers that this config does not go by: that of the other gate, and that of a refiner that has no say."""
+    """The numbers that this config does not go by: that of the other gate, and those of roles that have no say."""
     gate = "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
     by_bearing = config.refine and config.models.refiner.built_in
-    return frozenset({gate} if by_bearing else {gate, "sentence_threshold"})
+    unread = {gate} if by_bearing else {gate, "sentence_threshold"}
+    return frozenset(unread if cascades(config) else unread | {"cascade_low", "cascade_high"})
 
 
 def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:

@@ -13,10 +13,12 @@ from streamlit.delta_generator import DeltaGenerator
 from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.common.measured import measured_graders
-from components.common.phrases import begun, model_label
+from components.common.phrases import begun, fault_text, model_label
 from components.common.url_state import put_into_url, take_from_url
 from components.labels import help_of, name_of
-from engine.model.config import BUILTIN, ROLES, SETTINGS, Parameter, Setting
+from engine.errors import InvalidConfig
+from engine.model.config import BUILTIN, ROLES, SETTINGS, Parameter, RoleModel, Setting
+from engine.model.values import Fault
 
 _FITTED = re.compile(rf"{BUILTIN}#[0-9a-f]{{12}}")
 _LONGEST_MODEL = 200
@@ -203,10 +205,11 @@ def model_picker(
     always says which where that is no built-in one, so that it means the same on a machine with other settings.
     """
     typed = model_wanted(role, usual)
+    chats = role != "screener"
     relabel(words, role)
     chosen = st.selectbox(
         begun(words(ROLES[role])),
-        list(dict.fromkeys((BUILTIN, usual, *fitted, *offered, typed))),
+        list(dict.fromkeys((BUILTIN, usual, *fitted, *(offered if chats else ()), typed))),
         format_func=lambda model: model_label(str(model), words),
         key=role,
         accept_new_options=True,
@@ -214,6 +217,10 @@ def model_picker(
         persist_state="session",
     )
     model = model_name(str(chosen or BUILTIN), offered)
+    if not chats and RoleModel(model).chats:
+        refused = Fault.of(InvalidConfig.screener_chats(model=model))
+        warning(words, words.joined(fault_text(refused, words)), key="screener_chats")
+        model = BUILTIN
     put_into_url(role, model, BUILTIN if usual == BUILTIN else "")
     return model
 

@@ -51,8 +51,21 @@ class InvalidConfig(WorkbenchError):
     )
     only_scores = Message(
         N_("{only_scores} only gives scores; it cannot be the {role}."),
-        N_("Choose it as grader, reranker or verifier, and `builtin`, `ollama:MODEL` or `provider:model` here."),
+        N_(
+            "Choose it as grader, screener, reranker or verifier, and `builtin`, `ollama:MODEL` or `provider:model` "
+            "here."
+        ),
         field="models",
+    )
+    screener_chats = Message(
+        N_("{model} is a chat model; a screener decides what a chat model is not asked."),
+        N_("Choose `builtin`, `cross_encoder:NAME` or `rerank:MODEL` as screener."),
+        field="models",
+    )
+    cuts_crossed = Message(
+        N_("cascade_low is {low}, above cascade_high, which is {high}."),
+        N_("Set cascade_low to at most cascade_high."),
+        field="cascade_low",
     )
     only_graders_fit = Message(
         N_("Only a grader can be fitted to a collection; the {role} is {model}."),

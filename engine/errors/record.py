@@ -253,6 +253,11 @@ class RunWarning(WorkbenchError):
         N_("Ask for fewer passages (min_relevant), or raise top_k."),
         code="WB121",
     )
+    nothing_screened = Message(
+        N_("Nothing is screened: grader and screener are the same, or the grader is built in and costs nothing."),
+        N_("Choose a chat model or another model that gives scores as grader, or leave cascade off."),
+        code="WB129",
+    )
     gate_needs_rewrite = Message(
         N_(
             "The gate asks for {wanted} passages, and a round keeps at most {top_k}: it cannot be met without a "

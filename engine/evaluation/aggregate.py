@@ -31,7 +31,9 @@ from engine.evaluation.kept_passages import Kept, kept_under
 from engine.evaluation.limits import fetched_whole, limits_of, repeatable
 from engine.evaluation.measures import Measure
 from engine.evaluation.scores import MAX_CUTOFF
+from engine.flow.declaration import judged_a_round
 from engine.model.config import RoleModel, RunConfig
+from engine.model.decide import cascades, judging
 from engine.replay.grid import paths
 from engine.replay.masks import BoolArray, FloatArray, IntArray
 from engine.replay.settings import COLUMNS, GAPS, Paths, SettingsGrid
@@ -40,7 +42,10 @@ _ANSWERED = [OUTCOMES.index(outcome) for outcome in ANSWERED]
 _ABSTAINED = OUTCOMES.index("abstained")
 _VERDICTS = GAPS.index("verdicts")
 _DEFAULTS = RunConfig()
-_AS_FOUND = ("path_known", "round", "passed", "kept", "calls", "built_in_calls", "seconds", "context_known")
+_AS_FOUND = (
+    *("path_known", "round", "passed", "kept", "calls", "built_in_calls", "seconds", "context_known"),
+    *("screened", "left"),
+)
 CUTOFF = 5
 
 
@@ -60,6 +65,9 @@ class Outcomes:
     """False where the last round kept passages that no one judged, so that ``passed`` is only a lower bound."""
     calls: IntArray
     built_in_calls: IntArray
+    screened: IntArray
+    left: IntArray
+    """As in :class:`engine.replay.settings.Paths`."""
     seconds: FloatArray
     """NaN where the run did not measure every step of the path."""
     answer: IntArray
@@ -222,6 +230,8 @@ class _Measures:
         """No other passage would be judged than what is recorded."""
         self.fetched_whole = fetched_whole(evidence, configs)
         self.kept_most = np.array([config.top_k for config in configs]) * self.limits.rounds
+        screened = [judged_a_round(config) * cascades(config) for config in configs]
+        self.screened_most = np.array(screened) * self.limits.rounds
         """Passages that all rounds of a run can keep [S]."""
         self.of, self.of_lost = _Population(cases), _Population(evidence.lost)
         self.labelled, self.answerable, self.unanswerable = (
@@ -315,10 +325,11 @@ class _Measures:
         )
 
     def _learnt(self) -> BoolArray:
-        """[N, S]; looked up once a grader."""
-        graders = [config.models.grader for config in self.configs]
-        by_grader = {grader: self.evidence.learnt(grader) for grader in graders}
-        return np.array([by_grader[grader] for grader in graders], np.bool_).reshape(len(graders), -1).T
+        """[N, S]; looked up once a grader, and a screener."""
+        judges = [_judges(config) for config in self.configs]
+        by_model = {model: np.array(self.evidence.learnt(model), np.bool_) for models in judges for model in models}
+        found = [np.logical_or.reduce([by_model[model] for model in models]) for models in judges]
+        return np.array(found, np.bool_).reshape(len(judges), -1).T
 
     def _answers(self) -> dict[Measure, Measured]:
         by, given = self.right_by, self.right_by.given
@@ -463,7 +474,13 @@ class _Measures:
             "built_in_calls": self._cost(replayed.built_in_calls, counts, most.built_in_calls, built_in),
             "steps": self._cost(steps, counts, most.calls + most.built_in_calls, calls + built_in),
             "seconds": self._cost(replayed.seconds, timed, most.seconds, seconds),
+            "left_to_grader": self._left_to_grader(),
         }
+
+    def _left_to_grader(self) -> Measured:
+        tells, replayed = self.counted & self.judged_whole, self.replayed
+        left, screened = (np.where(tells, made, 0).astype(np.float64) for made in (replayed.left, replayed.screened))
+        return self._weighed(left, screened, ~tells, self.screened_most, "all")
 
     def _rewrites(self) -> dict[Measure, Measured]:
         exact = self.of.exact
@@ -504,11 +521,16 @@ class _Measures:
         return {"grader_precision": precision, "grader_recall": share_of(self.kept.expected, "graded")}
 
 
+def _judges(config: RunConfig) -> tuple[RoleModel, ...]:
+    """The models that judge passages."""
+    return (config.models.grader, config.models.screener) if cascades(config) else (config.models.grader,)
+
+
 def _same_grader(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
-    """[N, S]: the config's grader is the one whose verdicts are recorded."""
-    numbers: dict[RoleModel, int] = {}
-    recorded = [numbers.setdefault(item.table.config.models.grader, len(numbers)) for item in evidence.gathered]
-    wanted = [numbers.setdefault(config.models.grader, len(numbers)) for config in configs]
+    """[N, S]: the config judges as the verdicts were made that are recorded."""
+    numbers: dict[object, int] = {}
+    recorded = [numbers.setdefault(judging(item.table.config), len(numbers)) for item in evidence.gathered]
+    wanted = [numbers.setdefault(judging(config), len(numbers)) for config in configs]
     return np.equal(np.array(recorded, dtype=np.int64).reshape(-1, 1), np.array(wanted, dtype=np.int64))
 
 

@@ -33,6 +33,8 @@ _STRICTER: dict[str, int] = {
     "grade_pass_threshold": 1,
     "min_relevant": 1,
     "min_confidence": 1,
+    "cascade_low": 1,
+    "cascade_high": 1,
     "top_k": -1,
     "max_rewrites": -1,
 }

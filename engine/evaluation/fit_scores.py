@@ -64,7 +64,8 @@ def scored_pairs(graded: Iterable[Pair], records: Mapping[str, RunRecord]) -> li
     found: list[Scored] = []
     for pair in graded:
         verdict = verdicts.get(pair.case_id, {}).get(pair.passage_id)
-        raw = raw_of(verdict) if verdict is not None else None
+        # What a cascade's screener settled is of another model.
+        raw = raw_of(verdict) if verdict is not None and not verdict.by_cut else None
         record = records[pair.case_id]
         if pair.label is not None and raw is not None and tells_scores(record):
             found.append(Scored(pair, raw, takes_share(record)))

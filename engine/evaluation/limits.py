@@ -16,10 +16,13 @@ from engine.replay.cost import CostModel, cost_model
 from engine.replay.masks import BoolArray, FloatArray
 from engine.replay.table import RoundTable
 
-_MEASURED = ("search", "grading", "rewrite", "generation")
+_MEASURED = ("search", "grading", "screening", "rewrite", "generation")
 """Steps of which a run may have measured the time; nothing limits that of any other."""
 _FREE = CostModel(search=Cost())
-THRESHOLDS = ("similarity_threshold", "grade_pass_threshold", "min_confidence", "min_relevant")
+THRESHOLDS = (
+    *("similarity_threshold", "grade_pass_threshold", "min_confidence", "min_relevant"),
+    *("cascade_low", "cascade_high"),
+)
 """Settings that choose among the ways of a run and make none of them longer: most of what a sweep tries."""
 _limiting = attrgetter(*(item.name for item in fields(RunConfig) if item.name not in THRESHOLDS))
 
@@ -58,7 +61,7 @@ def _limits_of(evidence: Evidence, configs: Sequence[RunConfig]) -> Limits:
     prices: dict[object, CostModel] = {}
     longest = []
     for config in configs:
-        key = (config.workflow, config.models)
+        key = (config.workflow, config.models, config.cascade)
         if key not in prices:
             prices[key] = cost_model(record, config)
         longest.append(prices[key].longest_run(config))

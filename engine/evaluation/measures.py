@@ -172,6 +172,14 @@ MEASURES: Mapping[Measure, Declared] = {
         card=N_("Model calls a question"),
         command=None,
     ),
+    # Over all rounds of the path: a verdict that is reused was screened once.
+    "left_to_grader": Declared(
+        N_("left to the grader"),
+        N_("Of the kept passages that the screener of a cascade judged, the share that its cuts left to the grader."),
+        lower_is_better=True,
+        kind="mean",
+        command=None,
+    ),
     "built_in_calls": Declared(
         N_("built-in model steps"),
         N_("Mean steps of built-in models a question."),

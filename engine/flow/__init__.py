@@ -14,7 +14,7 @@ def workflow(name: WorkflowName) -> Workflow:
     """Return the workflow of that name; raises ``InvalidConfig`` if this version has none.
 
     >>> workflow("self_corrective").roles
-    ('grader', 'rewriter', 'generator', 'refiner', 'verifier')
+    ('grader', 'screener', 'rewriter', 'generator', 'refiner', 'verifier')
     """
     return cast(Workflow, declared(name))
 

@@ -20,6 +20,7 @@ from engine.model.events import (
     NodeFinished,
     NodeStarted,
     PassageGraded,
+    PassageScreened,
     TokenStreamed,
     Warned,
 )
@@ -214,6 +215,9 @@ class NodeTrace:
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
         self.verdicts[passage_id] = verdict
         self.run.emit(PassageGraded(round=self.round, passage_id=passage_id, verdict=verdict))
+
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
+        self.run.emit(PassageScreened(round=self.round, passage_id=passage_id, verdict=verdict))
 
     def token(self, text: str) -> None:
         self.text += text

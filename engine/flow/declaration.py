@@ -16,7 +16,7 @@ from engine.flow.context import Roles
 from engine.flow.flow import Flow, NodeKind
 from engine.model.config import Options, Parameter, RoleName, RunConfig, Setting, WorkflowName, numbers_in, settings_in
 from engine.model.cost import Cost
-from engine.model.decide import gate_warnings, outcome_of
+from engine.model.decide import cascades, gate_warnings, outcome_of
 from engine.model.surroundings import REACH
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.roles import MOST_CHECKED, MOST_PARTS
@@ -31,7 +31,8 @@ _ASKED: Mapping[NodeKind, RoleName] = {
 }
 """The role that a node of a kind asks."""
 _OF_GATE = ("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split")
-_OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "reasons", "ignore_cache")
+OF_CASCADE = ("cascade", "cascade_low", "cascade_high")
+_OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "reasons", "ignore_cache", *OF_CASCADE)
 
 
 class KindsOf(Protocol):
@@ -69,6 +70,12 @@ def gradings_a_passage(config: RunConfig) -> int:
     grader = config.models.grader
     once = 1 + MOST_PARTS if config.split and not grader.built_in else 1
     return once + (grader.chats and config.reasons == "before")
+
+
+def screenings_a_passage(config: RunConfig) -> int:
+    """Calls of a screener for one passage at most; 0 without a cascade."""
+    once = 1 + MOST_PARTS if config.split and not config.models.screener.built_in else 1
+    return once if cascades(config) else 0
 
 
 def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
@@ -175,6 +182,8 @@ class Workflow:
         "max_rewrites",
         "min_confidence",
         "min_relevant",
+        "cascade_low",
+        "cascade_high",
     )
     """The settings that decide in it without any call."""
     corrected_by: tuple[str, int] = ("max_rewrites", 0)
@@ -213,6 +222,7 @@ class Workflow:
                 "grader": bool(flow.of_kind("grade"))
                 * (judged_a_round(config) * gradings_a_passage(config) + asked_together(config))
                 * rounds,
+                "screener": judged_a_round(config) * screenings_a_passage(config) * rounds,
                 "rewriter": 2 * (rounds - 1) + config.split + translates(config) * rounds,
                 "generator": bool(flow.of_kind("answer")) * answers,
                 "evaluator": bool(flow.of_kind("evaluate")) * answers,
@@ -260,11 +270,13 @@ class Workflow:
         asked = {_ASKED[node.kind] for node in self.flow.nodes.values() if node.kind in _ASKED} | {*self.more_roles}
         asked |= set() if "refine" in self.idle else {"refiner"}
         asked |= {"verifier"} if self.checks else set()
+        asked |= set() if "cascade" in self.idle else {"screener"}
         return tuple(role for role in get_args(RoleName) if role in asked)
 
     def roles_asked(self, config: RunConfig) -> tuple[RoleName, ...]:
-        """The model roles that a run asks: the refiner only where passages are refined."""
-        return tuple(role for role in self.roles if role != "refiner" or config.refine)
+        """The model roles that a run asks: the refiner only where passages are refined, the screener in a cascade."""
+        asked = {"refiner": config.refine, "screener": cascades(config)}
+        return tuple(role for role in self.roles if asked.get(role, True))
 
     @property
     def idle(self) -> frozenset[str]:

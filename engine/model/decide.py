@@ -5,8 +5,8 @@ The engine and every what-if call the same :func:`decide`, so a replay cannot di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from engine.errors import RunWarning
@@ -24,6 +24,7 @@ from engine.model.values import (
     Quantity,
     Reason,
     Round,
+    Verdict,
 )
 
 
@@ -71,6 +72,46 @@ def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ..
 def kept_passages(current: Round, config: RunConfig) -> list[Passage]:
     """The round's kept passages under ``config``, no matter what config the round was recorded with."""
     return [item.passage for item in current.candidates if gate_in(item, config) == "kept"]
+
+
+def cascades(config: RunConfig) -> bool:
+    """Return whether a screener decides before the grader: one that is another model, in a workflow that allows it."""
+    models, idle = config.models, "cascade" in declared(config.workflow).idle
+    return config.cascade and not (idle or models.grader.built_in or models.grader == models.screener)
+
+
+def judging(config: RunConfig) -> tuple[object, ...]:
+    """Everything that decides which verdict a passage gets; equal for configs under which all get the same."""
+    models = config.models
+    cuts = (models.screener, config.cascade_low, config.cascade_high)
+    return (models.grader, cuts) if cascades(config) else (models.grader,)
+
+
+def by_cut(screened: Verdict, config: RunConfig) -> Verdict | None:
+    """A screener's verdict as it stands: a no below the lower cut, a yes from the upper one on.
+
+    None where the grader judges: between the cuts, and where the screener could not be read. Of a question that was
+    split, a yes holds for the parts whose P reaches the upper cut.
+    """
+    if screened.relevant is None:
+        return None
+    p_relevant = round(screened.p_relevant, 9)
+    if config.cascade_low <= p_relevant < config.cascade_high:
+        return None
+    relevant = p_relevant >= config.cascade_high
+    return replace(
+        screened,
+        relevant=relevant,
+        confidence=screened.confidence if relevant == screened.relevant else 1.0 - screened.confidence,
+        by_cut=True,
+        parts=tuple(float(chance >= config.cascade_high) for chance in screened.parts),
+    )
+
+
+def screening(rounds: Iterable[Round]) -> tuple[int, int]:
+    """Count the kept passages that a screener judged in these rounds, and of them those that its cuts settled."""
+    judged = [own.verdicts.get(item.id) for own in rounds for item in own.kept if item.id in own.screened]
+    return len(judged), sum(verdict is not None and verdict.by_cut for verdict in judged)
 
 
 def passed_ids(current: Round, config: RunConfig) -> list[PassageId]:
@@ -197,11 +238,11 @@ def _suggestions(draft: Draft) -> int:
 
 
 def gate_warnings(config: RunConfig) -> tuple[RunWarning, ...]:
-    """List why no result can meet the gate of ``config``; empty if one can."""
-    if not declared(config.workflow).gated:
-        return ()
-    found = _of_count(config) if config.gate == "min_relevant" else _of_rate(config)
-    return (found,) if found else ()
+    """List why no result can meet the gate of ``config``, and what it asks for that comes to nothing."""
+    own = declared(config.workflow)
+    found = (_of_count(config) if config.gate == "min_relevant" else _of_rate(config)) if own.gated else None
+    screens = not config.cascade or "cascade" in own.idle or cascades(config)
+    return tuple(item for item in (found, None if screens else RunWarning.nothing_screened()) if item)
 
 
 def _of_count(config: RunConfig) -> RunWarning | None:

@@ -296,6 +296,20 @@ class PassageGraded(_Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassageScreened(_Event):
+    """The screener of a cascade judged a passage; where its verdict stands, it follows as that of the round."""
+
+    round: int
+    passage_id: PassageId
+    verdict: Verdict
+    kind: Literal["passage_screened"] = "passage_screened"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        screened = {**record.rounds[self.round].screened, self.passage_id: self.verdict}
+        return {"rounds": _with_round(record.rounds, self.round, screened=screened)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetJudged(_Event):
     """The passages that passed were judged together."""
 
@@ -435,6 +449,7 @@ Event = (
     | Drafted
     | Evaluated
     | PassageGraded
+    | PassageScreened
     | SetJudged
     | ModelCalled
     | Decided

@@ -48,7 +48,8 @@ def admitted(
     """
     if not workflow(config.workflow).grades:
         return ()
-    verdicts = _newest(rounds)
+    # Who judges may be another one now: what held a passage back is what was said of it in the run.
+    verdicts = {**_newest(rounds), **_newest(record.rounds)}
     seen = _nearest(record)
     found = (_held(passage, verdicts.get(passage.id), seen.get(passage.id), record.config) for passage in given)
     return tuple(item for item in found if item is not None and (not verified or item.held_by != "ungraded"))
@@ -71,6 +72,8 @@ def _held(passage: Passage, verdict: Verdict | None, seen: Candidate | None, run
         return Admitted(passage, "ungraded")
     if verdict.relevant is None:
         return Admitted(passage, "unreadable")
+    if not verdict.relevant and verdict.by_cut:
+        return Admitted(passage, "refused", verdict.known_p, run.cascade_low)
     if not verdict.relevant:
         return Admitted(passage, "refused", verdict.known_p, run.min_confidence)
     if not verdict.passes(run.min_confidence):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.flow import workflow
-from engine.flow.declaration import gradings_a_passage, translates
+from engine.flow.declaration import gradings_a_passage, screenings_a_passage, translates
 from engine.model.config import RoleName, RunConfig
 from engine.model.cost import Cost
+from engine.model.decide import cascades
 from engine.model.values import NodeExecution, RunRecord
 from engine.roles import MOST_CHECKED
 
@@ -25,6 +26,8 @@ class CostModel:
     search: Cost
     grading: Cost = Cost()
     """Of one passage; nothing where the workflow does not ask the role, here as in the steps below."""
+    screening: Cost = Cost()
+    """Of one passage, before the grader; nothing without a cascade."""
     rewrite: Cost = Cost()
     generation: Cost = Cost()
     evaluation: Cost = Cost()
@@ -43,6 +46,11 @@ class CostModel:
         return (self.rewriting + self.round(config)) * left
 
     @property
+    def judging(self) -> Cost:
+        """The most that one verdict costs: in a cascade, screener and grader are asked."""
+        return self.grading + self.screening
+
+    @property
     def rewriting(self) -> Cost:
         """One rewrite at worst: where it repeats a query it is asked for once more (SC-06)."""
         return self.rewrite * REWRITE_CALLS
@@ -58,6 +66,7 @@ class CostModel:
             + self.rewrite * translates(config)
             + reranking
             + self.grading * _depth(config) * gradings_a_passage(config)
+            + self.screening * _depth(config) * screenings_a_passage(config)
             + self.together(config) * _whole(config)
         )
 
@@ -93,7 +102,10 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
         item for item in record.nodes if item.node in flow.of_kind("rewrite") and (item.node, item.round) in asked
     ]
     scoring = {(item.node, item.round): _scoring_ms(record, item) for item in record.nodes if item.node in searching}
-    graded = [item.duration_ms for item in record.nodes if item.node in judging]
+    screened = {(item.node, item.round): _spent_ms(record, item, ("screener",)) for item in record.nodes}
+    graded: list[float | None] = [
+        _without(item.duration_ms, screened[item.node, item.round]) for item in record.nodes if item.node in judging
+    ]
     if record.config.models.reranker.built_in:
         # What the search of graph + vector retrieval reranks, its grader judges.
         graded += [spent for spent in scoring.values() if spent]
@@ -105,6 +117,7 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
     return CostModel(
         search=Cost(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
+        screening=_screening(record, config, sum(screened.values())),
         rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
         generation=_of(record, config, "generator", _visits(record, "generator", flow.of_kind("answer"))),
         evaluation=_of(record, config, "evaluator", _visits(record, "evaluator", flow.of_kind("evaluate"))),
@@ -150,6 +163,11 @@ def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
     calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
     measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
     return Cost(0, 1, measured) if model.in_process else Cost(1, 0, measured)
+
+
+def _screening(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
+    calls = sum(call.role == "screener" and not call.cached for call in record.model_calls)
+    return _of(record, config, "screener", spent_ms / calls / 1000.0 if calls else None) if cascades(config) else Cost()
 
 
 def _refining(record: RunRecord, config: RunConfig) -> Cost:

@@ -138,7 +138,7 @@ class Sweep:
     def _nearest(self, wanted: Callable[[Paths], IntArray]) -> list[DecisionBoundary]:
         """The nearest wanted ends (0 or more) by setting and direction, then the other gate's."""
         found: list[DecisionBoundary] = []
-        for name in numbers_of(self.config.workflow):
+        for name in numbers_of(self.config):
             values, tried = self.number(name)
             for up in (False, True):
                 place = nearest(values, wanted(tried), float(getattr(self.config, name)), up=up)

@@ -14,7 +14,7 @@ from engine.model.grader_fit import GraderFit
 from engine.model.values import ANSWERED, AnswerNote, Outcome, Reason, RunRecord
 from engine.replay import what_if
 from engine.replay.grid import paths
-from engine.replay.lines import numbers_of, round_value
+from engine.replay.lines import bounds_of, numbers_of, round_value
 from engine.replay.masks import BoolArray, IntArray, any_of, column
 from engine.replay.rejudged import rejudged
 from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
@@ -92,7 +92,7 @@ def decision_map(
     ``fits`` as in :func:`engine.replay.table.run_table`. Raises ``ValueError`` where ``x`` and ``y`` are the same or
     one of them is no number that decides.
     """
-    usable = numbers_of(config.workflow)
+    usable = numbers_of(config)
     if x == y or x not in usable or y not in usable:
         raise ValueError(f"a decision map needs two different settings of {', '.join(usable)}")
     judged = rejudged(record, config.models.grader, fits or {})
@@ -101,7 +101,7 @@ def decision_map(
         return what_if(judged, config, record)
 
     table = run_table(record, fits=fits).judged_by(config.models.grader)
-    across, up = _axis(config, record.config, x), _axis(config, record.config, y)
+    across, up = _axis(config, record.config, x, y), _axis(config, record.config, y, x)
     grid = SettingsGrid.product(config, {y: up, x: across})
     tried = paths(table, grid)
     refused = from_refused(table, tried, grid)
@@ -138,9 +138,9 @@ def _tried(x: Column, y: Column, cell: Cell) -> dict[str, Any]:
 def coupling_of(asked: Asked, table: RunTable, config: RunConfig) -> Coupling | None:
     """The step of the similarity threshold, nearest to that of ``config``, above which the gate of one round passes
     that fails below it; None where there is none or the gate counts passages."""
-    if config.gate != "pass_rate" or "grade_pass_threshold" not in numbers_of(config.workflow):
+    if config.gate != "pass_rate" or "grade_pass_threshold" not in numbers_of(config):
         return None
-    values = _axis(config, table.config, "similarity_threshold")
+    values = _axis(config, table.config, "similarity_threshold", "top_k")
     tried = paths(table, SettingsGrid.product(config, {"similarity_threshold": values}))
     passes = tried.path_known & (tried.reason == _PASSED)
     failing = np.where(tried.path_known & (tried.reason != _PASSED), tried.round, tried.rewrites - 1)
@@ -167,11 +167,13 @@ def coupling_of(asked: Asked, table: RunTable, config: RunConfig) -> Coupling | 
     )
 
 
-def _axis(config: RunConfig, run: RunConfig, name: Column) -> list[float]:
+def _axis(config: RunConfig, run: RunConfig, name: Column, also: Column) -> list[float]:
     parameter = PARAMETERS[name]
     steps = round((parameter.high - parameter.low) / parameter.step)
     values = {round(parameter.low + place * parameter.step, 4) for place in range(steps + 1)}
-    return sorted(values | {float(getattr(config, name)), float(getattr(run, name))})
+    low, high = bounds_of(config, name, [also])
+    values |= {float(getattr(config, name)), float(getattr(run, name))}
+    return sorted(value for value in values if low <= value <= high)
 
 
 def from_refused(table: RunTable, tried: Paths, grid: SettingsGrid) -> BoolArray:

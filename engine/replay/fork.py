@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import RecordError
 from engine.model.config import RoleName, RunConfig
+from engine.model.decide import judging
 from engine.model.settings_difference import settings_difference
 from engine.model.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
 from engine.replay import CallsNeeded, WhatIf, what_if
@@ -148,11 +149,11 @@ def fork_price(
     prices = cost_model(record, config)
     if branch.fork.query:
         depth = config.fetch_k if config.grade_probe else config.top_k
-        first = prices.search + prices.grading * depth
+        first = prices.search + prices.judging * depth
         needed = CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.generation)
     else:
         outlook = fork_outlook(branch)
-        probing = prices.grading * _probed_again(branch, outlook)
+        probing = prices.judging * _probed_again(branch, outlook)
         needed = CallsNeeded(outlook.calls_needed.next + probing, outlook.calls_needed.worst + probing)
     return needed.without_times() if unanswered(record, config) else needed
 
@@ -204,7 +205,7 @@ def _probed_again(branch: Branch, outlook: WhatIf) -> int:
     if not branch.config.grade_probe:
         return 0
     known: set[PassageId] = set(branch.by_hand)
-    if branch.same_model("grader") and _asked_alike(branch, outlook):
+    if judging(branch.config) == judging(branch.parent.config) and _asked_alike(branch, outlook):
         known |= {name for current in branch.evidence.rounds for name in current.verdicts}
     steps = [step for step in outlook.steps if step.round.index >= branch.fork.round and step.round.searched]
     below = {

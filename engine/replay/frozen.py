@@ -15,6 +15,7 @@ from engine.model.events import (
     Fused,
     ModelCalled,
     PassageGraded,
+    PassageScreened,
     QualityChecked,
     Reranked,
     Retrieved,
@@ -24,7 +25,7 @@ from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
 from engine.replay.course import Driver, ReplayPath
 
-_OF_A_ROUND = (Retrieved, PassageGraded, SetJudged, Fused, Reranked, QualityChecked, Decided, Rewrote)
+_OF_A_ROUND = (Retrieved, PassageGraded, PassageScreened, SetJudged, Fused, Reranked, QualityChecked, Decided, Rewrote)
 """What happens is said as the record has it, and not as the settings of today would have it."""
 
 
@@ -88,11 +89,13 @@ class FrozenRounds:
             run.emit(event)
 
     def _opened(self, recorded: Round) -> Round:
-        return replace(recorded, verdicts={}, reused=(), reranked=(), quality=None, whole=None)
+        return replace(recorded, verdicts={}, screened={}, reused=(), reranked=(), quality=None, whole=None)
 
     def _say_round(self, node: str, index: int, decision: Decision, run: RunContext) -> None:
         if node == self._flow.gate:
             recorded = self._rounds[index]
+            for passage_id, verdict in recorded.screened.items():
+                run.emit(PassageScreened(round=index, passage_id=passage_id, verdict=verdict))
             for passage_id, verdict in recorded.verdicts.items():
                 reused = passage_id in recorded.reused
                 run.emit(PassageGraded(round=index, passage_id=passage_id, verdict=verdict, reused=reused))

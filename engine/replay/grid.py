@@ -45,7 +45,10 @@ _FIELDS = frozenset(
 )
 """Fields of a config that the arrays model, or that change nothing where recorded replies are given."""
 _ROLES = frozenset(
-    {"grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision", "verifier"}
+    {
+        *("grader", "screener", "rewriter", "generator", "evaluator"),
+        *("router", "reranker", "extractor", "vision", "verifier"),
+    }
 )
 """Roles that the arrays model, and those that the four-node loop never asks."""
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import get_args
 
 from engine.flow import workflow
-from engine.model.config import PARAMETERS, GatePolicy, RunConfig, WorkflowName
+from engine.flow.declaration import OF_CASCADE
+from engine.model.config import PARAMETERS, GatePolicy, RunConfig
+from engine.model.decide import cascades
 from engine.replay.masks import IntArray
 from engine.replay.settings import Column, SettingsGrid
 from engine.replay.table import RunTable
@@ -19,6 +21,8 @@ NUMBERS: tuple[Column, ...] = (
     "max_rewrites",
     "min_confidence",
     "min_relevant",
+    "cascade_low",
+    "cascade_high",
 )
 """The numeric settings that decide without any call."""
 
@@ -30,9 +34,9 @@ _SHOWN = 2
 _MOST_KEPT = 20
 
 
-def numbers_of(name: WorkflowName) -> tuple[Column, ...]:
-    """Return the :data:`NUMBERS` that decide in a workflow."""
-    tried = workflow(name).numbers_tried
+def numbers_of(config: RunConfig) -> tuple[Column, ...]:
+    """Return the :data:`NUMBERS` that decide in the workflow of a config: the cuts only in a cascade."""
+    tried = set(workflow(config.workflow).numbers_tried) - (set() if cascades(config) else {*OF_CASCADE})
     return tuple(item for item in NUMBERS if item in tried)
 
 
@@ -48,7 +52,17 @@ def values_of(table: RunTable, config: RunConfig, name: Column) -> list[float]:
         # Inclusive bounds: the largest value that still lets it through, and the smallest that does not.
         last = math.floor(turn * scale + 1e-6) / scale
         steps |= {round(last, _FINEST), round(last + 1 / scale, _FINEST)}
-    return sorted(value for value in steps if parameter.low <= value <= parameter.high)
+    low, high = bounds_of(config, name)
+    return sorted(value for value in steps if low <= value <= high)
+
+
+def bounds_of(config: RunConfig, name: str, also: Iterable[str] = ()) -> tuple[float, float]:
+    """Least and greatest value of a setting under a config; ``also`` are moved too, and no two cuts may cross."""
+    parameter = PARAMETERS[name]
+    low, high = config.cascade_low, config.cascade_high
+    if {*also} & {*OF_CASCADE}:
+        low = high = round((low + high) / 2, _SHOWN)
+    return low if name == "cascade_high" else parameter.low, high if name == "cascade_low" else parameter.high
 
 
 def line(table: RunTable, config: RunConfig, name: Column) -> tuple[list[float], SettingsGrid]:
@@ -109,6 +123,9 @@ def _turns(table: RunTable, name: Column) -> Iterable[float]:
         return {float(level) for item in table.rounds for level in item.levels}
     if name == "min_confidence":
         return [float(level) for level in table.levels]
+    if name in OF_CASCADE:
+        rounds = table.record.rounds
+        return {v.p_relevant for own in rounds for said in (own.screened, own.verdicts) for v in said.values()}
     if name == "grade_pass_threshold":
         return {part / whole for whole in range(1, _MOST_KEPT + 1) for part in range(whole + 1)}
     return []

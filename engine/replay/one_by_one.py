@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.flow import workflow
-from engine.model.decide import passed_ids
+from engine.model.decide import cascades, passed_ids, screening
 from engine.model.values import PassageId
 from engine.replay import what_if
 from engine.replay.masks import FloatArray, IntArray, mask_of
@@ -39,13 +39,16 @@ def _kinds(table: RunTable, grid: SettingsGrid) -> list[IntArray]:
     """
     record = table.record
     similarities = {0.0, 1.0, *(item.passage.similarity for own in record.rounds for item in own.candidates)}
-    reached = {0.0, 1.0, *(verdict.reach for own in record.rounds for verdict in own.verdicts.values())}
+    judged = [item for own in record.rounds for said in (own.verdicts, own.screened) for item in said.values()]
+    reached = {0.0, 1.0, *(verdict.reach for verdict in judged)}
+    chances = {round(verdict.p_relevant, 9) for verdict in judged}
     most = int(grid.top_k.max())
     shares = {part / whole for whole in range(1, most + 1) for part in range(whole + 1)}
 
     def below(values: set[float], thresholds: FloatArray) -> IntArray:
         return np.searchsorted(np.array(sorted(values)), thresholds)
 
+    cuts = (grid.cascade_low, grid.cascade_high)
     # What further rewrites would bring is not recorded, and more passages than there are cannot be relevant.
     rewrites = np.minimum(grid.max_rewrites, len(record.rounds) + 1)
     relevant = np.minimum(grid.min_relevant, len(table.passages) + most + 1)
@@ -57,6 +60,7 @@ def _kinds(table: RunTable, grid: SettingsGrid) -> list[IntArray]:
         np.where(grid.by_count, 0, below(shares, grid.grade_pass_threshold)),
         rewrites,
         below(reached, grid.min_confidence),
+        *(below(chances, cut) if cascades(grid.base) else np.zeros_like(grid.top_k) for cut in cuts),
         np.where(grid.by_count, relevant, 0),
         grid.by_count.astype(np.int64),
         grid.last_round.astype(np.int64),
@@ -95,6 +99,8 @@ def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:
     else:
         # Strategies open rounds too, and further roles are asked: what is left over would not be gradings alone.
         out.paid_rewrites[place] = found.rewrites
+    screened, settled = screening(step.round for step in found.steps)
+    out.screened[place], out.left[place] = screened, screened - settled
     out.context_known[place] = found.path_known and found.gap != "verdicts"
     out.earlier_draft[place] = bool(found.answer) and found.answer != table.record.answer
     _fill_passages(out, place, found, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,10 +11,10 @@ from engine.builtin.strips import picked, strips_of
 from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError, StoreError
 from engine.flow.context import Retrieval, RunClock
-from engine.flow.declaration import gradings_a_passage
-from engine.model.config import Expand, RoleName, RunConfig
+from engine.flow.declaration import gradings_a_passage, screenings_a_passage
+from engine.model.config import Expand, RoleModel, RoleName, RunConfig
 from engine.model.cost import Cost
-from engine.model.decide import open_parts
+from engine.model.decide import by_cut, cascades, judging, open_parts
 from engine.model.events import ContextAssembled
 from engine.model.surroundings import from_store
 from engine.model.values import (
@@ -141,23 +141,55 @@ class Evidence:
         if passage_id in self.by_hand:
             # What a reader judged holds no matter who grades the rest.
             return self.by_hand[passage_id]
-        if not self.same("grader"):
-            return None
-        asked = self.record.rounds[0].parts if self.record.rounds else ()
-        if tuple(parts) == asked:
-            return self._verdict(index, passage_id)
-        if parts or self.config.models.grader.chats:
-            # A chat model was asked otherwise.
-            return None
-        found = self._verdict(index, passage_id)
-        return found and replace(found, parts=())
+        if cascades(self.config):
+            screened = self.screened(index, passage_id, parts)
+            settled = screened and by_cut(screened, self.config)
+            if screened is None or settled is not None:
+                return settled
+        return self._judged_by(self.config.models.grader, index, passage_id, parts)
 
-    def _verdict(self, index: int, passage_id: PassageId) -> Verdict | None:
-        own = self.record.rounds[index].verdicts.get(passage_id) if index < len(self.record.rounds) else None
+    def screened(self, index: int, passage_id: PassageId, parts: Sequence[str] = ()) -> Verdict | None:
+        """Find what the screener of a cascade said of a passage, or would have said."""
+        return self._judged_by(self.config.models.screener, index, passage_id, parts)
+
+    def _judged_by(self, model: RoleModel, index: int, passage_id: PassageId, parts: Sequence[str]) -> Verdict | None:
+        """Find what a model judged in the run, no matter in which of the two roles."""
+        found = self._judgement(model, index, passage_id)
+        asked = self.record.rounds[0].parts if self.record.rounds else ()
+        if found is None or tuple(parts) == asked:
+            return found
+        # A chat model was asked otherwise.
+        return None if parts or model.chats else replace(found, parts=())
+
+    def _judgement(self, model: RoleModel, index: int, passage_id: PassageId) -> Verdict | None:
+        models, rounds = self.record.config.models, self.record.rounds
+
+        def said(item: Round) -> Verdict | None:
+            graded = item.verdicts.get(passage_id) if model == models.grader else None
+            if graded is not None and not graded.by_cut:
+                return graded
+            return item.screened.get(passage_id) if model == models.screener else None
+
+        own = said(rounds[index]) if index < len(rounds) else None
         if own is not None:
             return own
-        others = [item.verdicts[passage_id] for item in self.record.rounds if passage_id in item.verdicts]
+        others = [found for item in rounds if (found := said(item)) is not None]
         return next((item for item in others if item.relevant is not None), others[0] if others else None)
+
+    @property
+    def same_judging(self) -> bool:
+        """True if passages are judged as in the run: by the same models, with the same cuts."""
+        return judging(self.config) == judging(self.record.config)
+
+    def price_of(self, verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Cost:
+        """Return the cost of these verdicts, where one that is not known may need the grader.
+
+        ``parts``: the question was split.
+        """
+        each, config = list(verdicts), self.config if parts else replace(self.config, split=False)
+        graded = sum(verdict is None or not verdict.by_cut for verdict in each)
+        screening = self.prices.screening * len(each) * screenings_a_passage(config)
+        return screening + self.prices.grading * graded * gradings_a_passage(config)
 
 
 class ReplayClock(RunClock):
@@ -346,9 +378,7 @@ class RecordedGrader:
         if course.unknown and course.supposed is None:
             raise MissingVerdict
         self._charge(course, known)
-        for name, verdict in known.items():
-            if verdict is not None:
-                trace.verdict(name, verdict)
+        self._report(index, known, trace)
         return [known.get(item.id) or self._supposed(course, item.id in kept) for item in passages]
 
     async def _grade_live(self, question: str, passages: Sequence[Passage], trace: Trace) -> list[Verdict]:
@@ -360,7 +390,7 @@ class RecordedGrader:
             verdict = self._known(index, passage.id) if same or passage.id in evidence.by_hand else None
             if verdict is not None:
                 known[passage.id] = verdict
-                self._repeat(passage.id, verdict, trace)
+                self._repeat(index, passage.id, verdict, trace)
         missing = [passage for passage in passages if passage.id not in known]
         assert self.behind is not None
         judged = await self.behind.grade(question, missing, trace, self._parts) if missing else []
@@ -370,8 +400,22 @@ class RecordedGrader:
     def _known(self, index: int, passage_id: PassageId) -> Verdict | None:
         return self._evidence.verdict(index, passage_id, self._parts)
 
-    def _repeat(self, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
+    def _report(self, index: int, known: Mapping[PassageId, Verdict | None], trace: Trace) -> None:
+        for name, verdict in known.items():
+            if verdict is not None:
+                self._report_screened(index, name, verdict, trace)
+                trace.verdict(name, verdict)
+
+    def _report_screened(self, index: int, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
+        evidence = self._evidence
+        if cascades(evidence.config) and verdict.grader != BY_HAND:
+            screened = evidence.screened(index, passage_id, self._parts)
+            assert screened is not None
+            trace.screened(passage_id, screened)
+
+    def _repeat(self, index: int, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
         record = self._evidence.record
+        self._report_screened(index, passage_id, verdict, trace)
         if verdict.grader != BY_HAND:
             own = (item for item in record.rounds if passage_id not in item.reused)
             judged = next((item.index for item in own if item.verdicts.get(passage_id) == verdict), 0)
@@ -393,9 +437,7 @@ class RecordedGrader:
         left_out = {i.id for i in passages if i.id not in recorded.verdicts and (i.id in kept or probed)}
         known = {item.id: self._known(index, item.id) for item in passages if item.id not in left_out}
         self._charge(self._driver.course, known)
-        for name, verdict in known.items():
-            if verdict is not None:
-                trace.verdict(name, verdict)
+        self._report(index, known, trace)
         if evidence.clock.unreached(index):
             raise ModelError.restored("The grader could not be reached.", "")
         if left_out:
@@ -404,9 +446,8 @@ class RecordedGrader:
 
     def _charge(self, course: ReplayPath, asked: Mapping[PassageId, Verdict | None]) -> None:
         """One judgement a passage; what stays unknown is asked for once."""
-        config = self._evidence.config
-        once = gradings_a_passage(config if self._parts else replace(config, split=False))
-        course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed) * once
+        fresh = [verdict for name, verdict in asked.items() if name not in course.probed]
+        course.cost = course.cost + self._evidence.price_of(fresh, parts=bool(self._parts))
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 
 
@@ -442,7 +483,7 @@ class RecordedSetJudge:
 
 def undecided(course: ReplayPath, prices: CostModel) -> Unrecorded:
     """Return what is missing to decide the newest round."""
-    judging = prices.grading * course.unknown
+    judging = prices.judging * course.unknown
     seen = not course.unseen.get(len(course.rounds) - 1, 0)
     return Unrecorded("verdicts", judging) if seen else Unrecorded("candidates", prices.search + judging)
 
@@ -470,7 +511,7 @@ class RecordedRewriter:
         made = self._same_request(request) if course.live else self.made(course)
         gap = None if (course.frozen or course.live) and made is not None else self.gap(made, request, course)
         if gap is not None:
-            before = evidence.prices.grading * len(course.ungraded.get(index, ()))
+            before = evidence.prices.judging * len(course.ungraded.get(index, ()))
             whole = before + evidence.prices.rewrite
             raise Unrecorded(gap, whole, before if self.counted else whole)
         assert made is not None
@@ -541,7 +582,7 @@ class RecordedGenerator:
         course.cost = course.cost + once
         once = once + evidence.prices.refining * course.unpicked
         if course.unknown:
-            raise Unrecorded("verdicts", evidence.prices.grading * course.unknown + once)
+            raise Unrecorded("verdicts", evidence.prices.judging * course.unknown + once)
         if course.unpicked or evidence.record.outcome not in ANSWERED or not self.same_input(course):
             raise Unrecorded("answer", once)
         return self.give(trace)

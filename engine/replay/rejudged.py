@@ -27,7 +27,8 @@ def rejudged(record: RunRecord, grader: RoleModel, fits: Mapping[str, GraderFit]
     for current in record.rounds:
         verdicts: dict[PassageId, Verdict] = {}
         for name, verdict in current.verdicts.items():
-            told = verdict if verdict.grader == BY_HAND else refitted(verdict, fit, share=share)
+            stands = verdict.by_cut or verdict.grader == BY_HAND
+            told = verdict if stands else refitted(verdict, fit, share=share)
             if told is None:
                 return record
             verdicts[name] = told

@@ -174,7 +174,7 @@ class Replay:
             course.as_recorded
             and recorded is not None
             and self.record.origin is None
-            and self.evidence.same("grader")
+            and self.evidence.same_judging
             and self.evidence.clock.decision(index) is not None
             and course.rounds[-1].kept == self._kept_then(recorded)
             and course.rounds[-1].parts == recorded.parts
@@ -243,7 +243,7 @@ class Replay:
         index, prices = len(prefix.picture.rounds) - 1, self.evidence.prices
         ungraded, unseen = len(course.ungraded.get(index, ())), course.unseen.get(index, 0)
         # What a deeper search finds may be dropped unread.
-        price = prices.grading * (ungraded + (unseen if self.config.grade_probe else 0))
+        price = prices.judging * (ungraded + (unseen if self.config.grade_probe else 0))
         missing = Unrecorded("candidates", prices.search + price) if unseen else Unrecorded("verdicts", price)
         return self._made(prefix, ends, "needs_calls", (None, ""), missing)
 

@@ -24,11 +24,16 @@ Column = Literal[
     "max_rewrites",
     "min_confidence",
     "min_relevant",
+    "cascade_low",
+    "cascade_high",
     "gate",
     "context",
 ]
 COLUMNS: tuple[Column, ...] = get_args(Column)
 """The settings that a grid can vary: those that decide without any call."""
+
+_ANY_CUT = RunConfig(cascade_low=0, cascade_high=1)
+"""A config that either cut may have any value in."""
 
 ROUTES = ("rewrite", "generate", "end")
 """Where a decision leads that a grid models."""
@@ -50,6 +55,8 @@ class SettingsGrid:
     max_rewrites: IntArray
     min_confidence: FloatArray
     min_relevant: IntArray
+    cascade_low: FloatArray
+    cascade_high: FloatArray
     by_count: BoolArray
     """The gate is ``min_relevant``."""
     last_round: BoolArray
@@ -72,6 +79,8 @@ class SettingsGrid:
             max_rewrites=np.array([item.max_rewrites for item in configs], dtype=np.int64),
             min_confidence=np.array([item.min_confidence for item in configs], dtype=np.float64),
             min_relevant=np.array([item.min_relevant for item in configs], dtype=np.int64),
+            cascade_low=np.array([item.cascade_low for item in configs], dtype=np.float64),
+            cascade_high=np.array([item.cascade_high for item in configs], dtype=np.float64),
             by_count=np.array([item.gate == "min_relevant" for item in configs], dtype=np.bool_),
             last_round=np.array([item.context == "last_round" for item in configs], dtype=np.bool_),
         )
@@ -102,6 +111,8 @@ class SettingsGrid:
             max_rewrites=column("max_rewrites").astype(np.int64),
             min_confidence=column("min_confidence").astype(np.float64),
             min_relevant=column("min_relevant").astype(np.int64),
+            cascade_low=column("cascade_low").astype(np.float64),
+            cascade_high=column("cascade_high").astype(np.float64),
             by_count=column("gate") == "min_relevant",
             last_round=column("context") == "last_round",
         )
@@ -127,6 +138,8 @@ class SettingsGrid:
             max_rewrites=int(self.max_rewrites[place]),
             min_confidence=float(self.min_confidence[place]),
             min_relevant=int(self.min_relevant[place]),
+            cascade_low=float(self.cascade_low[place]),
+            cascade_high=float(self.cascade_high[place]),
             gate="min_relevant" if self.by_count[place] else "pass_rate",
             context="last_round" if self.last_round[place] else "union",
         )
@@ -157,6 +170,10 @@ class Paths:
     """Rewrites that the cost counts: those after which the path is still known."""
     calls: IntArray
     built_in_calls: IntArray
+    screened: IntArray
+    """Kept passages of the path that a cascade's screener judged, by round."""
+    left: IntArray
+    """Of these, those that it left to the grader."""
     seconds: FloatArray
     """nan where the run measured no such step."""
     context_known: BoolArray
@@ -229,6 +246,8 @@ def nowhere(table: RunTable, size: int) -> Paths:
         paid_rewrites=codes(0),
         calls=codes(0),
         built_in_calls=codes(0),
+        screened=codes(0),
+        left=codes(0),
         seconds=np.zeros(size),
         context_known=np.zeros(size, dtype=np.bool_),
         context=np.zeros((table.words, size), dtype=np.uint64),
@@ -248,4 +267,4 @@ def _columns_of(config: RunConfig) -> dict[str, Any]:
 def _usable(name: str, value: float | str) -> Any:
     """The value as a config keeps it; a map asks for the same ones at every move of a slider."""
     changes: dict[str, Any] = {name: value}
-    return getattr(replace(RunConfig(), **changes), name)
+    return getattr(replace(_ANY_CUT, **changes), name)

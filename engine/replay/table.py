@@ -108,6 +108,7 @@ class RunTable:
     """[expectations, words]"""
     search_s: float
     grading_s: float
+    screening_s: float
     rewrite_s: float
     generation_s: float
     """Measured seconds of one step; nan where the run measured none."""
@@ -204,6 +205,7 @@ def _table(
         met_by=_met_by(by_passage, expectations),
         search_s=_seconds(prices.search.seconds),
         grading_s=_seconds(prices.grading.seconds),
+        screening_s=_seconds(prices.screening.seconds),
         rewrite_s=_seconds(prices.rewrite.seconds),
         generation_s=_seconds(prices.generation.seconds),
         record=slim,

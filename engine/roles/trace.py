@@ -28,6 +28,9 @@ class Trace(Protocol):
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
         """A passage was judged; passages may be reported in any order."""
 
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
+        """A screener judged a passage, no matter whether its verdict stands."""
+
     def token(self, text: str) -> None:
         """A piece of the answer arrived."""
 
@@ -49,6 +52,8 @@ class SilentTrace:
     def call(self, call: ModelCall) -> None: ...
 
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None: ...
+
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None: ...
 
     def token(self, text: str) -> None: ...
 

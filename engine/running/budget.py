@@ -13,6 +13,7 @@ from engine.replay.cost import CostModel, cost_model, unanswered
 
 _STEPS: Mapping[str, RoleName] = {
     "grading": "grader",
+    "screening": "screener",
     "rewrite": "rewriter",
     "generation": "generator",
     "evaluation": "evaluator",

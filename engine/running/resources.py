@@ -40,7 +40,7 @@ from engine.retrieval.search import CollectionRetriever
 from engine.roles import Grader
 from engine.settings import Settings
 from engine.version import __version__
-from engine.workflows.run_resources import RunResources, grader_of
+from engine.workflows.run_resources import RunResources, grader_of, judge_of
 
 _LOOK_S = 5.0
 _LOADED_S = 60.0
@@ -117,7 +117,13 @@ class Resources:
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
         grader = config.models.grader
-        fit = await self._fit(grader, retriever)
+        judging: tuple[RoleName, ...] = ("grader", "screener")
+        fits = {
+            role: fit
+            for role in judging
+            if role in models and (fit := await self._fit(models[role], retriever)) is not None
+        }
+        fit = fits.get("grader")
         given = self._given(config, retriever)
         kept = {
             "cache": self.verdicts,
@@ -125,16 +131,16 @@ class Resources:
             "ignore_cache": config.ignore_cache,
             "explains": config.reasons == "before",
         }
-        usual = given.roles(grader_of(grader, self.settings, given.retriever.similarity_of, fit, **kept))
+        usual = given.roles(judge_of(config, self.settings, given.retriever.similarity_of, fits, **kept))
         roles, said = await own.make_roles(usual, given)
         if grader.chats and config.reasons == "after":
             roles = replace(roles, reason=ChatGrader(grader, self.settings, fit=fit).reason)
         roles = replace(roles, note=self._noting(given, retriever.manifest["collection"]))
-        manifest = {**_versions(), **self._machine(config.models.grader), **retriever.manifest, **said}
+        machine = self._machine(*(models[role] for role in judging if role in models))
+        manifest = {**_versions(), **machine, **retriever.manifest, **said}
         if any(name.startswith("ollama:") for name in digests):
             manifest["ollama"] = self._ollama.known.version if self._ollama.known else ""
-        if fit is not None:
-            manifest["grader_fit"] = f"{fit.kind}@{fit.id}"
+        manifest |= {f"{role}_fit": f"{own.kind}@{own.id}" for role, own in fits.items()}
         if retriever.manifest["collection"] != config.collection:
             manifest["collection_alias"] = config.collection
         if embedding in digests:
@@ -230,10 +236,10 @@ class Resources:
             return None
         return await asyncio.to_thread(self.fits.used_by, grader, retriever.manifest["collection"])
 
-    def _machine(self, grader: RoleModel) -> dict[str, str]:
+    def _machine(self, *graders: RoleModel) -> dict[str, str]:
         """Settings of the machine that decide when a call is given up and how many go on side by side."""
         found = {name: f"{getattr(self.settings, name):g}" for name in _MACHINE}
-        if grader.model.startswith(RERANK_SERVER):
+        if any(item.model.startswith(RERANK_SERVER) for item in graders):
             found |= {
                 "rerank_url": without_userinfo(self.settings.rerank_url),
                 "rerank_scores": self.settings.rerank_scores,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from engine.flow.context import Roles, Translator
 from engine.flow.declaration import translates
 from engine.model.config import RoleModel, RoleName, RunConfig
+from engine.model.decide import cascades
 from engine.model.grader_fit import GraderFit
 from engine.roles import Evaluator, Grader, GraphStore, LongTermMemory, SetJudge, StoredPassage, Vector, Verifier
 
@@ -139,6 +140,22 @@ class RunResources:
         """The rewriter and, where it is a chat model, the built-in one that stands in for it: it may repeat itself."""
         rewriter = self.role("rewriter", built_in, chat)
         return {"rewriter": rewriter, "stand_in": None if isinstance(rewriter, built_in) else built_in()}
+
+
+def judge_of(
+    config: RunConfig,
+    settings: Settings,
+    similarity: Similarity | None,
+    fits: Mapping[RoleName, GraderFit],
+    **kept: Any,
+) -> Grader:
+    """The run's grader, behind a screener where the config asks for one; ``fits`` go by role."""
+    grader = grader_of(config.models.grader, settings, similarity, fits.get("grader"), **kept)
+    if not cascades(config):
+        return grader
+    from engine.workflows.cascade import Cascade
+
+    return Cascade(grader_of(config.models.screener, settings, similarity, fits.get("screener")), grader, config)
 
 
 def grader_of(

@@ -15,7 +15,7 @@ from uuid import uuid4
 from engine.errors import ModelError
 from engine.flow import workflow
 from engine.flow.context import Roles, RunClock, RunContext
-from engine.model.config import config_from_dict
+from engine.model.config import RoleName, config_from_dict
 from engine.model.events import Event, RunStarted, fold
 from engine.model.grader_fit import GraderFit
 from engine.model.language import normalised_query
@@ -26,7 +26,7 @@ from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, PassageReader, StoredPassage, Vector
 from engine.settings import Settings
-from engine.workflows.run_resources import RunResources, grader_of
+from engine.workflows.run_resources import RunResources, judge_of
 from engine.workflows.steps.check import checked
 from plugins.export.store import ReadOnlyStore
 
@@ -71,8 +71,8 @@ class Program:
             store, knowledge.embedder, knowledge.info, self._calibration, config.search
         )
         given = RunResources(config, self.settings, retriever, knowledge, self._looks)
-        fit = GraderFit(**saved["fit"]) if saved["fit"] else None
-        grader = grader_of(config.models.grader, self.settings, retriever.similarity_of, fit)
+        fits: dict[RoleName, GraderFit] = {role: GraderFit(**fit) for role, fit in saved["fits"].items()}
+        grader = judge_of(config, self.settings, retriever.similarity_of, fits)
         roles, _ = await workflow(config.workflow).make_roles(given.roles(grader), given)
         return roles
 

@@ -90,8 +90,9 @@ async def _exported(resources: Resources, given: RunResources) -> Project:
     graphs = home and home.file
     if home and graphs is None:
         raise GRAPH_SERVER(workflow=config.workflow, address=home.facts["address"])
-    grader, name = config.models.grader, retriever.parts[2].name
-    fit = await asyncio.to_thread(resources.fits.used_by, grader, name) if grader.fit else None
+    name = retriever.parts[2].name
+    asked = {role: config.models.of(role) for role in workflow(config.workflow).roles_asked(config)}
+    found = {role: await asyncio.to_thread(resources.fits.used_by, model, name) for role, model in asked.items()}
     history = []
     if _KINDS in modules and given.own_store:
         points = await asyncio.to_thread(resources.knowledge.weak_points.list, name, SEARCHED)
@@ -100,7 +101,7 @@ async def _exported(resources: Resources, given: RunResources) -> Project:
         "config": asdict(replace(config, milvus_address="" if given.own_store else config.milvus_address)),
         "collection": await _collection(retriever, config.collection),
         "settings": _of_machine(settings),
-        "fit": asdict(fit) if fit else None,
+        "fits": {role: asdict(fit) for role, fit in found.items() if fit},
         "history": history,
         "graphs": str(graphs.absolute()) if graphs else "",
         "space": settings.store_space,

@@ -84,8 +84,8 @@ def _needs(config: RunConfig, saved: Mapping[str, Any]) -> Iterator[str]:
     for role in workflow(config.workflow).roles_asked(config):
         model = config.models.of(role)
         yield f"- As {role}: {'the built-in one' if model.built_in else model.name}.\n"
-    if saved["fit"]:
-        yield "- The fit of the grader to the collection is in `settings.json`, with the examples that it may have.\n"
+    for role in saved["fits"]:
+        yield f"- The fit of the {role} to the collection is in `settings.json`, with the examples that it may have.\n"
     if saved["graphs"]:
         yield f"- The knowledge graph in `{saved['graphs']}`, which it only reads.\n"
     if saved["history"]:

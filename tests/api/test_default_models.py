@@ -82,12 +82,14 @@ def test_a_stored_config_keeps_its_built_in_roles(monkeypatch: pytest.MonkeyPatc
 
 def test_every_role_may_have_a_model_and_a_bad_one_is_named() -> None:
     for role in get_args(RoleName):
-        assert Settings.load(role_models=f" {role} = ollama:m ,").models.of(role) == RoleModel("ollama:m")
+        model = RoleModel("cross_encoder:m" if role == "screener" else "ollama:m")
+        assert Settings.load(role_models=f" {role} = {model.model} ,").models.of(role) == model
         assert Settings.load(role_models="").models.of(role).built_in
     assert Settings.load(role_models="judge=ollama:m").judge_model == "ollama:m"
     for bad, said in {
         "grader=half": "grader: .*half",
         "generator=cross_encoder:x": "generator: ",
+        "screener=ollama:m": "screener: ollama:m is a chat model",
         "judge=builtin": "judge: it must be a chat model",
         "grader": "one of the roles grader, ",
         "reader=ollama:m": "reader=ollama:m: it must be ROLE=MODEL",

@@ -34,7 +34,10 @@ def test_every_number_of_a_run_can_be_set(name: str) -> None:
     """SC-08"""
     limits = PARAMETERS[name]
     for value in (limits.low, limits.high):
-        assert config_of(flag(name), f"{value:g}") == RunConfig(**{name: value})  # type: ignore[arg-type]
+        # Cuts must not cross.
+        both = {"cascade_low": 0, "cascade_high": 1} if name.startswith("cascade") else {}
+        given = [part for other, bound in {**both, name: value}.items() for part in (flag(other), f"{bound:g}")]
+        assert config_of(*given) == RunConfig(**{**both, name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from components.common.run_settings import ALL_ROLES
 from engine.model.config import RoleModel, RoleModels
 
 EN, ZH = words_for("en"), words_for("zh")
+_MODELS = {"screener": RoleModel("cross_encoder:m")}
 _ROOM = 18
 """Characters that fit between navigation and language at 1280 pixels."""
 
@@ -19,7 +20,7 @@ _ROOM = 18
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("chat", range(len(ALL_ROLES) + 1))
 def test_the_badge_fits_beside_the_navigation_however_many_roles_are_built_in(language: UiLanguage, chat: int) -> None:
-    models = replace(RoleModels(), **{role: RoleModel("ollama:m") for role in ALL_ROLES[:chat]})
+    models = replace(RoleModels(), **{role: _MODELS.get(role, RoleModel("ollama:m")) for role in ALL_ROLES[:chat]})
     said = badge_text(models, words_for(language), ALL_ROLES)
     assert 0 < len(said) <= _ROOM and "{" not in said
 

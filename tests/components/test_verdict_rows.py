@@ -22,6 +22,8 @@ from tests.components.sample_run import sample_events, sample_record
 from tests.components.test_live_view import NAMES, records
 
 EN = words_for("en")
+_SCORE = Verdict(True, 0.95, "a score", grader="cross_encoder:m", raw=2.9)
+_SAID = Verdict(True, 0.7, "It says so.", grader="ollama:m")
 DEMOS = [demo.id for demo in all_demos()]
 
 
@@ -46,6 +48,30 @@ def test_every_verdict_of_a_round_is_one_row_and_every_candidate_is_counted() ->
             assert sum(int(part.split()[0]) for part in counted) == made["dropped"]
             seen += len(current.verdicts)
     assert seen > 200
+
+
+@pytest.mark.parametrize(
+    ("verdict", "screened", "reason", "cut"),
+    [
+        (replace(_SCORE, by_cut=True), _SCORE, "screener: P 0.95 ≥ 0.90", 0.9),
+        (replace(_SCORE, relevant=False, confidence=0.9, by_cut=True), _SCORE, "screener: P 0.10 < 0.20", 0.2),
+        (replace(_SCORE, by_cut=True, confidence=0.6), _SCORE, "decided by the screener", 0.9),
+        (_SAID, replace(_SCORE, confidence=0.5), "screener: P 0.50, so the grader decided; ", None),
+        (_SAID, replace(_SCORE, relevant=None), "screener: unreadable, so the grader decided; ", None),
+    ],
+)
+def test_a_row_of_a_cascade_says_who_decided_and_by_which_inequality(
+    verdict: Verdict, screened: Verdict, reason: str, cut: float | None
+) -> None:
+    """BE-03: the mark on the bar is that of the threshold that the P is about."""
+    record = sample_record()
+    name = record.rounds[0].kept[0].id
+    current = replace(record.rounds[0], verdicts={name: verdict}, screened={name: screened}, reused=())
+    shown = shown_rounds(replace(record, rounds=(current,)), EN)[0]
+    row = next(item for item in shown["rows"] if item["id"] == name)
+    assert reason in row["reason"] and row.get("cut") == cut
+    asked = 0 if verdict.by_cut else 1
+    assert shown["rest"].startswith(f"{asked} of 1 kept passages that were screened went to the grader")
 
 
 def test_kept_passages_come_first_in_the_order_of_the_search() -> None:

@@ -11,8 +11,10 @@ from importlib.util import find_spec
 import pytest
 
 from engine.llm.grader import ChatGrader
+from engine.model.config import RunConfig
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Grader, Trace
+from engine.workflows.cascade import Cascade
 from tests.contracts.chat_models import ollama, openai
 from tests.contracts.scoring_models import server_grader, tiny_grader
 from tests.support.listening import Listening
@@ -68,6 +70,7 @@ GRADERS: Mapping[str, Callable[[], Grader]] = {
     "ollama: one word": ollama(ChatGrader, weighs=True),
     "openai: one word": openai(ChatGrader, weighs=True),
     "cross encoder": tiny_grader,
+    "cascade": lambda: Cascade(WordGrader(), tiny_grader(), RunConfig(cascade_low=0.3, cascade_high=0.7)),
     **{f"rerank server: {kind}": lambda kind=kind: server_grader(kind) for kind in KINDS},  # type: ignore[misc]
     **({"builtin": builtin_grader} if find_spec("engine.builtin.grader") else {}),
 }
@@ -153,9 +156,11 @@ def test_every_verdict_and_every_invocation_is_reported(grader: Grader) -> None:
     given = [passage("near", RIGHT), passage("far", WRONG)]
     verdicts = grade(grader, QUESTION, *given, trace=trace)
     assert trace.verdicts == {item.id: verdict for item, verdict in zip(given, verdicts, strict=True)}
-    assert sorted(call.passage_id or "" for call in trace.calls) == ["far", "near"]
+    asked = {item.id: [call.role for call in trace.calls if call.passage_id == item.id] for item in given}
+    roles = {name: ["screener", "grader"] if name in trace.screenings else ["grader"] for name in asked}
+    settled = {name for name, verdict in trace.verdicts.items() if verdict.by_cut}
+    assert asked == {name: ["screener"] if name in settled else roles[name] for name in roles}
     for call in trace.calls:
-        assert call.role == "grader"
         sent = "".join(message.content for message in call.messages)
         assert QUESTION in sent
         text = next(item.text for item in given if item.id == call.passage_id)

@@ -38,6 +38,8 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         "min_confidence": 0.5,
         "probe_k": 20,
         "min_relevant": 1,
+        "cascade_low": 0.2,
+        "cascade_high": 0.9,
         "budget_s": 120,
         "sentence_threshold": 0.3,
         "min_support": 0.5,
@@ -45,7 +47,8 @@ def test_the_defaults_are_those_of_the_specification() -> None:
 
 
 def config_with(name: str, value: Any) -> RunConfig:
-    return RunConfig(**{name: value})
+    # Neither cut of a cascade is beyond the other then.
+    return RunConfig(**{"cascade_low": 0, "cascade_high": 1, name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

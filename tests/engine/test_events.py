@@ -27,6 +27,7 @@ from engine.model.events import (
     NodeFinished,
     NodeStarted,
     PassageGraded,
+    PassageScreened,
     Prepared,
     QualityChecked,
     Reranked,
@@ -86,6 +87,7 @@ WHOLE: Sequence[Event] = numbered(
     Retrieved(round=0, query="first", candidates=(CANDIDATE,), floor=0.7, anchors="none"),
     NodeFinished(execution=NodeExecution("retrieve", 0, 1, 30.0, 20.0)),
     NodeStarted(node="grade", round=0, visit=1),
+    PassageScreened(round=0, passage_id=P1.id, verdict=VERDICT),
     PassageGraded(round=0, passage_id=P1.id, verdict=VERDICT),
     ModelCalled(call=CALL),
     SetJudged(round=0, verdict=SetVerdict((P1.id,), "part", "One thing is missing.")),
@@ -158,7 +160,7 @@ def test_every_kind_of_event_finds_its_place_in_the_picture() -> None:
     assert (record.warnings, record.context) == ((WARNING,), Context((P1,)))
     assert (record.answer, record.citations, record.removed_markers) == ("It is so [1].", (CITATION,), ("[9]",))
     assert (record.outcome, record.reason, record.error) == ("answered", "passed", None)
-    assert (record.last_seq, record.duration_ms) == (20, 200.0)
+    assert (record.last_seq, record.duration_ms) == (21, 210.0)
 
 
 def test_folding_changes_neither_picture_nor_event() -> None:

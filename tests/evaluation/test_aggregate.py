@@ -23,7 +23,7 @@ from engine.evaluation.matching import met_map
 from engine.evaluation.measures import MEASURES, OF_PASSAGES, Measure
 from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.decide import passed_ids
+from engine.model.decide import judging, passed_ids, screening
 from engine.model.grader_fit import GraderFit, refitted, sigmoid
 from engine.model.values import ANSWERED, AnswerNote, Citation, PassageId, RunId, RunRecord, SentenceCheck, Verdict
 from engine.replay import WhatIf, what_if
@@ -58,7 +58,12 @@ def plainly(
         if found.outcome == "answered" and (kept_expected[-1] or not found.steps[-1].unseen):
             made["missed_rewrites"] = (float(not kept_expected[-1]), 1.0)
     judged_whole = found.gap != "verdicts" and not found.steps[-1].unseen and _repeatable(record, config)
-    if judged_whole and (case.expected or case.answerable is False):
+    if judged_whole:
+        screened, settled = screening([step.round for step in found.steps])
+        made["left_to_grader"] = (screened - settled, screened)
+    # Passages are counted by the recorded verdicts, which other cuts of a cascade would not give.
+    same = judging(config) == judging(record.config)
+    if judged_whole and same and (case.expected or case.answerable is False):
         made.update(_grading(found, met, config))
     return made
 

@@ -18,7 +18,7 @@ from tests.evaluation.gathered import evidence_of
 
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_no_threshold_makes_a_run_longer(name: WorkflowName) -> None:
-    config = RunConfig(workflow=name)
+    config = RunConfig(workflow=name, cascade_low=0, cascade_high=1)
     prices = CostModel(*(Cost(1, 2, 3.0) for _ in fields(CostModel)))
     for threshold in THRESHOLDS:
         limits = SETTINGS[threshold].limits

@@ -43,6 +43,9 @@ class RecordingTrace:
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
         self.verdicts.append((passage_id, verdict))
 
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
+        """Verdicts are those of a grader here."""
+
     def token(self, text: str) -> None:
         self.pieces.append(text)
         self.heard()

@@ -60,11 +60,28 @@ def test_the_page_shows_the_chosen_workflow_and_its_settings_alone_before_a_run(
     assert not re.search(r"\{[a-z_]+\}", visible(app))
     wanted = {*settings_of(name), *option_names(name), *roles_of(name)} - {"gate", "min_relevant"}
     of_refinement = {"sentence_threshold", "refiner"}
+    of_cascade = {"cascade", "cascade_low", "cascade_high", "screener"}
+    wanted -= of_cascade
     assert wanted - of_refinement <= keys(app)
     if "refine" in wanted:
         assert of_refinement <= keys(opened(language="zh", workflow=name, refine="true"))
     everything = {name for other in WORKFLOWS for name in (*settings_of(other), *option_names(other), *roles_of(other))}
     assert keys(app) & everything == wanted - of_refinement
+
+
+def test_a_cascade_is_offered_with_a_grader_that_costs_calls_and_its_band_is_one_slider(engine: Engine) -> None:
+    """SC-03: cuts that cross in an address, and a chat model as screener, do not stop the page."""
+    app = opened(grader="ollama:m")
+    assert {"cascade", "screener", "cascade_band"} & keys(app) == {"cascade"}
+    assert not {"cascade"} & keys(opened(grader="ollama:m", workflow="quality_loop"))
+    app = opened(grader="ollama:m", cascade="true", cascade_low="0.4", cascade_high="0.3", screener="ollama:m")
+    assert setting(app, "cascade_band").value == (0.3, 0.3)
+    assert "ollama:m is a chat model" in inline(app)
+    setting(app, "cascade_band").set_value((0.1, 0.75)).run()
+    assert not app.exception
+    assert (given(app, "cascade_low"), given(app, "cascade_high")) == ("0.1", "0.75")
+    setting(app, "cascade").set_value(False).run()
+    assert not app.exception and "cascade_band" not in keys(app)
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)

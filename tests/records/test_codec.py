@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from engine.errors import RecordError
 from engine.model.config import RunConfig
-from engine.model.events import Event, RunStarted, SetJudged, Surrounded, fold_all
-from engine.model.values import Outcome, PassageId, RunId, SetVerdict, Surrounding
+from engine.model.events import Event, PassageScreened, ReasonGiven, RunStarted, SetJudged, Surrounded, fold_all
+from engine.model.values import Outcome, PassageId, ReasonAsked, RunId, SetVerdict, Surrounding, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from tests.components.loop_events import RUNS
 from tests.support.recorded import recorded_run
@@ -77,7 +77,9 @@ def test_recorded_runs_hold_every_kind_of_event_and_come_back_equal() -> None:
     # Only runs of settings that these do not have send these.
     whole = SetJudged(round=0, verdict=SetVerdict((PassageId("p"),), "part", "One thing is missing."))
     around = Surrounded(surroundings=(Surrounding(PassageId("s.md#2"), "s.md", "What comes next.", ordinal=2),))
-    events = [*recorded_run(1, "answered"), *recorded_run(0, "failed"), *loops, whole, around]
+    explained = ReasonGiven(asked=ReasonAsked(PassageId("p"), "It says so."))
+    screened = PassageScreened(round=0, passage_id=PassageId("p"), verdict=Verdict(True, 0.6, "a score", raw=0.4))
+    events = [*recorded_run(1, "answered"), *recorded_run(0, "failed"), *loops, whole, around, screened, explained]
     assert {type(event) for event in events} == set(EVENT_CLASSES)
     assert [event_from_json(event_to_json(event)) for event in events] == events
 

@@ -13,6 +13,7 @@ class Listening:
         self.verdicts: dict[PassageId, Verdict] = {}
         self.tokens: list[str] = []
         self._now_ms = 0.0
+        self.screenings: dict[PassageId, Verdict] = {}
 
     def calling(self) -> None:
         """Counted by the calls that end."""
@@ -22,6 +23,9 @@ class Listening:
 
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
         self.verdicts[passage_id] = verdict
+
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
+        self.screenings[passage_id] = verdict
 
     def token(self, text: str) -> None:
         self.tokens.append(text)

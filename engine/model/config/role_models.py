@@ -19,8 +19,9 @@ LOCAL = "local:"
 RERANK_SERVER = "rerank:"
 """Begins the name of such a model behind ``WORKBENCH_RERANK_URL``."""
 _FIT = re.compile(r"[0-9a-f]{12}")
-_SCORING = frozenset({"grader", "reranker", "verifier"})
+_SCORING = frozenset({"grader", "screener", "reranker", "verifier"})
 """Roles that a model can play which gives scores and writes nothing."""
+_FITTED = frozenset({"grader", "screener"})
 WorkflowName = str
 """A name of the registry, :data:`engine.model.config.registry.WORKFLOWS`."""
 SearchMethod = Literal["vector", "full_text", "fused"]
@@ -32,6 +33,7 @@ Expand = Literal["none", "neighbours", "section"]
 Reasons = Literal["after", "before", "never"]
 RoleName = Literal[
     "grader",
+    "screener",
     "rewriter",
     "generator",
     "evaluator",
@@ -152,14 +154,18 @@ class RoleModels:
     vision: RoleModel = _role(N_("image reader"))
     verifier: RoleModel = _role(N_("verifier"))
     """Built in: by numbers, names and code words; or a model, which is asked about each sentence of the answer."""
+    screener: RoleModel = _role(N_("screener"))
+    """Decides in a cascade what the grader is not asked: built in, or a model that gives scores."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
             model: RoleModel = getattr(self, item.name)
             if model.scores and item.name not in _SCORING:
                 raise InvalidConfig.only_scores(only_scores=model.model[:80], role=item.name)
-            if model.fit and item.name != "grader":
+            if model.fit and item.name not in _FITTED:
                 raise InvalidConfig.only_graders_fit(model=model.name[:80], role=item.name)
+        if self.screener.chats:
+            raise InvalidConfig.screener_chats(model=self.screener.model[:80])
 
     def of(self, role: RoleName) -> RoleModel:
         model: RoleModel = getattr(self, role)

@@ -234,6 +234,30 @@ class RunConfig:
             N_("A passage passes when the grader's probability that it is relevant reaches this."),
         )
     )
+    cascade: bool = _by_workflow(
+        switch(
+            N_("Screen before the grader"),
+            N_(
+                "A cheap screener judges every passage first: the built-in grader, or a model that gives scores. Where "
+                "it is sure, its verdict stands; between the two cuts the grader is asked. Min. P(relevant) is then "
+                "about the grader's verdicts alone."
+            ),
+        )
+    )
+    cascade_low: float = _by_workflow(
+        number(
+            (0, 1, 0.2, 0.01),
+            N_("Screener's no below"),
+            N_("A passage whose P(relevant) by the screener is below this does not pass, and the grader is not asked."),
+        )
+    )
+    cascade_high: float = _by_workflow(
+        number(
+            (0, 1, 0.9, 0.01),
+            N_("Screener's yes from"),
+            N_("A passage whose P(relevant) by the screener reaches this passes, and the grader is not asked."),
+        )
+    )
     gate: GatePolicy = _by_workflow(  # noqa: RUF009
         choice(
             {"min_relevant": N_("Number of relevant passages"), "pass_rate": NC_("setting", "Pass rate")},
@@ -403,6 +427,8 @@ class RunConfig:
             if getattr(self, name) is _UNSET:
                 object.__setattr__(self, name, default_of(self.workflow, name))
         check_settings(self)
+        if self.cascade_low > self.cascade_high:
+            raise InvalidConfig.cuts_crossed(low=self.cascade_low, high=self.cascade_high)
         for role, warmth in own.temperatures.items():
             model = self.models.of(role)
             if not model.built_in and model.temperature == 0:

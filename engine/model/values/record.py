@@ -164,6 +164,11 @@ class RunRecord:
         return found
 
     @property
+    def screened(self) -> dict[PassageId, Verdict]:
+        """What the screener of a cascade said of every passage that it saw; empty without one."""
+        return {name: verdict for current in self.rounds for name, verdict in current.screened.items()}
+
+    @property
     def best_similarity(self) -> float | None:
         """The best of all rounds; None where no search found anything."""
         return max((best for item in self.rounds if (best := item.best_similarity) is not None), default=None)

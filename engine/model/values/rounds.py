@@ -165,6 +165,8 @@ class Verdict:
     """P(relevant) to each part of the question, where it was split; none from a reader, who speaks of all of it."""
     kind: VerdictKind = _BY_GRADER
     """What P(relevant) is; where none is given, as in records from before, what it was with that grader."""
+    by_cut: bool = False
+    """Whether it is a screener's that stands by the cuts of the cascade: ``min_confidence`` is about a grader's P."""
 
     def __post_init__(self) -> None:
         if not self.kind:
@@ -189,10 +191,12 @@ class Verdict:
         """The greatest ``min_confidence`` at which it passes; below 0 where it could not be read (SC-03).
 
         That is P(relevant), but a *no* stays below 0.5: real models answer ``false`` with confidence 0.5, and the
-        verdict decides that tie.
+        verdict decides that tie. What a cut decided passes as what is certain does, no matter how large its P.
         """
         if self.relevant is None:
             return -1.0
+        if self.by_cut:
+            return float(self.relevant)
         # Rounded: 1 - 0.7 is 0.30000000000000004 and 1 - 0.9 is 0.09999999999999998, which would cross a bar of 0.1.
         p_relevant = round(self.p_relevant, 9)
         return p_relevant if self.relevant or self.policy < 2 else min(p_relevant, _BELOW_HALF)
@@ -207,7 +211,7 @@ class Verdict:
 
     def held_back(self, min_confidence: float) -> bool:
         """Return whether P(relevant) alone would let it pass, and its *no* keeps it from that."""
-        return round(self.p_relevant, 9) >= min_confidence > self.reach >= 0
+        return not self.by_cut and round(self.p_relevant, 9) >= min_confidence > self.reach >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +349,8 @@ class Round:
     searched: bool = True
     """False where a repeated rewrite or a spent budget left nothing to search again."""
     verdicts: Mapping[PassageId, Verdict] = field(default_factory=dict)
+    screened: Mapping[PassageId, Verdict] = field(default_factory=dict)
+    """What the screener of a cascade said of each passage that it saw in this round, whoever decided."""
     reused: tuple[PassageId, ...] = ()
     """Passages whose verdict came from an earlier round."""
     rewrite_input: str = ""

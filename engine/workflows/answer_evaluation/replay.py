@@ -89,7 +89,7 @@ class _RecordedWriter:
         record, prices = evidence.record, evidence.prices
         once = prices.generation + prices.evaluation
         if course.unknown:
-            judging = prices.grading * course.unknown
+            judging = prices.judging * course.unknown
             raise Unrecorded("answer", judging + once, judging)
         number: int = course.state["epoch"]
         same = evidence.same("generator") and evidence.same_open(course.rounds)

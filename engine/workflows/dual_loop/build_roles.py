@@ -10,6 +10,7 @@ from engine.builtin.direct import remembered_text, without_markers
 from engine.flow.context import Roles
 from engine.model.values import Memory, PassageId, Verdict
 from engine.roles import Grader, StoredPassage, Trace
+from engine.workflows.cascade import Cascade
 from engine.workflows.dual_loop.distil import Measured
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import skips, usable_strategies
@@ -31,6 +32,8 @@ async def dual_roles(roles: Roles, given: RunResources) -> tuple[Roles, Mapping[
     from engine.builtin.strategy_router import BuiltinStrategyRouter
     from engine.workflows.dual_loop.distil import ExtractiveDistiller
 
+    # A screener's cuts are about passages.
+    grader = roles.grader.grader if isinstance(roles.grader, Cascade) else roles.grader
     manifest, measured = given.retriever.manifest, given.retriever.measured
     own = DualRoles(
         sections=given.retriever,
@@ -38,7 +41,7 @@ async def dual_roles(roles: Roles, given: RunResources) -> tuple[Roles, Mapping[
         direct=given.role("generator", BuiltinDirectAnswerer, "engine.llm.direct:ChatDirectAnswerer"),
         evaluator=given.evaluator(),
         memory=given.knowledge.memory(),
-        recall_grader=MemoryGrader(roles.grader, measured),
+        recall_grader=MemoryGrader(grader, measured),
         distiller=given.role("generator", partial(ExtractiveDistiller, measured), "engine.llm.distiller:ChatDistiller"),
         web=_web(given),
         fingerprint=manifest["collection_fingerprint"],

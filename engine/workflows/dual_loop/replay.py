@@ -193,7 +193,7 @@ class DualReplay(Replay):
         if self.as_recorded(course) and (then.grade_probe, then.fetch_k) == (now.grade_probe, now.fetch_k):
             # What was left unjudged there is part of the recording.
             return None
-        missing = self.evidence.prices.grading * (len(course.probed) + self._below_the_record(course))
+        missing = self.evidence.prices.judging * (len(course.probed) + self._below_the_record(course))
         unknown = bool(course.probed) or self._below_the_record(course) > 0
         return Unrecorded("verdicts", missing, path_known=True) if unknown else None
 
@@ -402,7 +402,7 @@ class _RecordedAnswers:
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
         replay, course = self._replay, self._replay.driver.course
         if course.unknown:
-            raise Unrecorded("answer", replay.evidence.prices.grading * course.unknown + self._writing)
+            raise Unrecorded("answer", replay.evidence.prices.judging * course.unknown + self._writing)
         given = context_of(course)
         former = assemble(replay.rounds_until(course, replay.ran), replay.ran.config, NO_LIMIT, len)
         same = self._same("generator") and same_surroundings(replay.record, replay.config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from engine.flow.declaration import Workflow, judged_a_round, later
+from engine.flow.declaration import Workflow, judged_a_round, later, screenings_a_passage
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
@@ -76,8 +76,9 @@ def most_calls(config: RunConfig) -> int:
     searches = len(STRATEGIES) if options.web_search else len(STRATEGIES) - 1
     calls = 0 if models.router.built_in else 1
     calls += 0 if models.rewriter.built_in else 1 + 2 * options.max_corrections
-    graded = judged_a_round(config) * searches * passes + MOST_RECALLED * options.memory
-    calls += 0 if models.grader.in_process else graded
+    graded = judged_a_round(config) * searches * passes
+    calls += 0 if models.grader.in_process else graded + MOST_RECALLED * options.memory
+    calls += 0 if models.screener.in_process else graded * screenings_a_passage(config)
     # One more puts into words what is remembered.
     calls += 0 if models.generator.built_in else passes + options.memory
     return calls + (0 if models.evaluator.built_in else passes)
@@ -252,7 +253,7 @@ WORKFLOW = Workflow(
     make_roles=later("engine.workflows.dual_loop.build_roles:dual_roles"),
     prompts={"rewriter": "engine.llm.dual_rewriter:DUAL_REWRITER_PROMPT_VERSION"},
     replay=later("engine.workflows.dual_loop.replay:DualReplay"),
-    numbers_tried=("similarity_threshold", "top_k", "min_confidence"),
+    numbers_tried=("similarity_threshold", "top_k", "min_confidence", "cascade_low", "cascade_high"),
     most_answers=lambda config: dual_options(config).max_corrections + 1,
     longest_run=longest_run,
 )

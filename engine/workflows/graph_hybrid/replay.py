@@ -161,8 +161,8 @@ class _RecordedModes:
         whole = prices.reranking_of(len(passages), replay.config)
         if missing and not (self._same_order and not shared):
             course.ungraded[place] = missing
-            raise Unrecorded("scores", prices.grading * len(missing) if shared else whole)
-        course.cost = course.cost + (prices.grading * len(passages) if shared else whole)
+            raise Unrecorded("scores", prices.judging * len(missing) if shared else whole)
+        course.cost = course.cost + (replay.evidence.price_of(judged.values()) if shared else whole)
         return [(item, known) for item in passages if (known := judged[item.id]) is not None]
 
     async def _rerank_live(
@@ -207,7 +207,7 @@ def _ordered_the_same(replay: GraphReplay) -> bool:
         return False
     if not reranks(lists.mode, replay.config) or not reranks(lists.recorded_mode, replay.record.config):
         return reranks(lists.mode, replay.config) == reranks(lists.recorded_mode, replay.record.config)
-    same_scorer = replay.evidence.same("reranker") and (not shared or replay.evidence.same("grader"))
+    same_scorer = replay.evidence.same("reranker") and (not shared or replay.evidence.same_judging)
     return same_scorer and now.rerank_k == then.rerank_k
 
 

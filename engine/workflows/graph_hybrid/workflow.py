@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from engine.builtin.answer_note import denies
 from engine.builtin.table_work import worked_out
-from engine.flow.declaration import Workflow, asked_together, chat_calls, later
+from engine.flow.declaration import Workflow, asked_together, chat_calls, later, screenings_a_passage
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import Mode, RunConfig
@@ -42,6 +42,7 @@ def most_calls(config: RunConfig) -> int:
             "router": 1,
             "reranker": min(options.rerank_k, _probed(config)) * rounds if by_chat else 0,
             "grader": (graded + asked_together(config)) * rounds,
+            "screener": graded * screenings_a_passage(config) * rounds,
             "rewriter": 2 * config.max_rewrites,
             "generator": 1,
         },

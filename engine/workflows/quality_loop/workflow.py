@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.flow.declaration import Workflow, chat_calls, later
+from engine.flow.declaration import OF_CASCADE, Workflow, chat_calls, later
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
@@ -77,7 +77,8 @@ WORKFLOW = Workflow(
         "on four dimensions. A low score sends a rewritten question back to the router. The score measures how wide "
         "a round searched, not whether it can answer: rewrites raise it for unanswerable questions too."
     ),
-    unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split", "translate"),
+    # Its score is a mean of P(relevant), which the P of two graders would make no sense of.
+    unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole", "split", "translate", *OF_CASCADE),
     # QL-01, QL-05
     defaults={"top_k": 10, "max_rewrites": 2, "budget_s": 10.0},
     options=QualityOptions,

@@ -47,6 +47,9 @@ class Citing(Generic[CitationsT]):
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
         self.trace.verdict(passage_id, verdict)
 
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
+        self.trace.screened(passage_id, verdict)
+
     def now_ms(self) -> float:
         return self.trace.now_ms()
 

@@ -29,6 +29,10 @@ class Heard:
         if self._tell:
             self._trace.verdict(passage_id, verdict)
 
+    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
+        if self._tell:
+            self._trace.screened(passage_id, verdict)
+
     def token(self, text: str) -> None:
         """The judge says nothing to the reader."""
 

@@ -326,7 +326,7 @@ def _passing(now: Verdict, then: Verdict, old: RunConfig, new: RunConfig, words:
     if passes == then.passes(old.min_confidence):
         return ""
     said = words("passed" if passes else "not passed")
-    return words("{what}: {why}", what=said, why=bar_text(now, new.min_confidence, words))
+    return words("{what}: {why}", what=said, why=bar_text(now, new, words))
 
 
 def _given(record: RunRecord, found: WhatIf, passage: Passage, words: Words) -> str:

@@ -155,7 +155,7 @@ def pairs_for(config: RunConfig, origin: Origin | None = None) -> dict[str, tupl
     """The pairs of settings to choose from, by name, the usual one first; none that a trace cannot tell."""
     gate: Column = "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"
     found = [(gate if x == "grade_pass_threshold" else x, y) for x, y in PAIRS]
-    usable = [name for name in numbers_of(config.workflow) if origin is None or name not in _unmeasured(origin)]
+    usable = [name for name in numbers_of(config) if origin is None or name not in _unmeasured(origin)]
     return {f"{x}.{y}": (x, y) for x, y in found if x in usable and y in usable}
 
 

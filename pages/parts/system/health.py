@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -20,6 +21,7 @@ from components.common.run_settings import roles_of, workflow_chosen
 from components.system.draw import draw_system, fault_nodes
 from engine.api.process import get_engine
 from engine.engine import Engine
+from engine.errors import InvalidConfig
 from engine.messages import N_, NC_
 from engine.model.config import BUILTIN, ROLES, RoleModel, RoleModels, RoleName
 from engine.model.system import Health, PartHealth, PartName
@@ -265,7 +267,16 @@ def models_played(roles: Sequence[RoleName]) -> RoleModels:
     """Return the panel's models for these roles; those not shown yet come from this machine's settings."""
     named = {str(role): str(st.session_state.get(role) or "") for role in roles}
     usual = get_engine().settings.models
-    return RoleModels(**{role: RoleModel(name) if name else getattr(usual, role) for role, name in named.items()})
+    return RoleModels(
+        **{role: RoleModel(name) if _plays(role, name) else getattr(usual, role) for role, name in named.items()}
+    )
+
+
+def _plays(role: str, name: str) -> bool:
+    """Return whether a model can play a role: an address may name any."""
+    with suppress(InvalidConfig):
+        return bool(name and RoleModels(**{role: RoleModel(name)}))
+    return False
 
 
 def note_parts(engine: Engine, parts: Parts) -> None:

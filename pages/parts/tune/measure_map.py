@@ -18,15 +18,15 @@ from engine.model.config import RunConfig
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.guarantee import promise_text
 from pages.parts.tune.settings_map import CERTIFIED, Face, Legend, cells_of, draw_map
-from pages.parts.tune.tried import map_of, promised, safe_places, swept_axes, tried
+from pages.parts.tune.tried import map_of, offered_axes, promised, safe_places, swept_axes, tried
 
 _MEASURES: tuple[Measure, ...] = (
     *("quality", "answered_right", "wrong_given", "context_hit", "refused_unanswerable"),
-    *("steps", "rewrites", "seconds"),
+    *("steps", "rewrites", "seconds", "calls", "left_to_grader"),
 )
 _AXES = (
     *("max_rewrites", "min_confidence", "similarity_threshold"),
-    *("top_k", "min_relevant", "grade_pass_threshold"),
+    *("top_k", "min_relevant", "grade_pass_threshold", "cascade_low", "cascade_high"),
 )
 _SHADES = 5
 _NAMES = {"x": N_("Across"), "y": N_("Up")}
@@ -36,8 +36,8 @@ def tab(shown: Shown, config: RunConfig, words: Words) -> None:
     """The choices and the map; what is certified has a frame where the map is of the settings that were swept."""
     across, up, over = st.columns(3, gap="small")
     # Of all pairs, most is known of these two: neither asks for passages that no run has seen.
-    x = _axis(across, "x", "max_rewrites", words)
-    y = _axis(up, "y", "min_confidence", words)
+    x = _axis(across, "x", "max_rewrites", config, words)
+    y = _axis(up, "y", "min_confidence", config, words)
     measure = over.selectbox(
         words("Measure"),
         _MEASURES,
@@ -59,13 +59,14 @@ def tab(shown: Shown, config: RunConfig, words: Words) -> None:
         st.rerun()
 
 
-def _axis(place: DeltaGenerator, name: str, default: str, words: Words) -> str:
-    st.session_state.setdefault(f"tune_map_{name}", default)
+def _axis(place: DeltaGenerator, name: str, default: str, config: RunConfig, words: Words) -> str:
+    key, axes = f"tune_map_{name}", [item for item in _AXES if item in offered_axes(config)]
+    st.session_state[key] = kept if (kept := st.session_state.get(key)) in axes else default
     chosen = place.selectbox(
         words(_NAMES[name]),
-        _AXES,
+        axes,
         format_func=lambda axis: words(name_of(axis)),
-        key=f"tune_map_{name}",
+        key=key,
         persist_state="session",
     )
     return str(chosen)

@@ -34,7 +34,7 @@ GROUPS: Mapping[str, tuple[Measure, ...]] = {
     N_("Grader and rewrites"): (
         *("pass_rate", "grader_precision", "grader_recall", "rewrites", "false_rewrites", "missed_rewrites"),
     ),
-    N_("Cost and time"): ("steps", "calls", "built_in_calls", "seconds"),
+    N_("Cost and time"): ("steps", "calls", "left_to_grader", "built_in_calls", "seconds"),
 }
 _NOTES: Mapping[AnswerNote, str] = {
     "cannot_tell": N_("{n} recorded answers say that they cannot tell."),

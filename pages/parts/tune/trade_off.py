@@ -21,7 +21,7 @@ from engine.messages import N_
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.settings_map import settings_text
 from pages.parts.tune.tiles import AFTER
-from pages.parts.tune.tried import AIM, AXES, COSTS, SWEPT, Tried, recommended, swept_axes, tried
+from pages.parts.tune.tried import AIM, AXES, COSTS, Tried, offered_axes, recommended, swept_axes, tried
 from pages.parts.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec, layer, number, text
 
 _FRONT = {
@@ -65,7 +65,7 @@ def tab(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     swept, against = st.columns([3, 1], gap="small")
     swept.multiselect(
         words("Settings tried"),
-        SWEPT,
+        offered_axes(config),
         default=None if AXES in st.session_state else swept_axes(config),
         format_func=lambda name: words(name_of(name)),
         max_selections=MAX_AXES,

@@ -23,7 +23,10 @@ from engine.evaluation.figures import Evaluation, Figures
 from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.recommend import Aim, Recommendation, recommend
 from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, front, heat_of, rows, sweep
+from engine.flow.declaration import OF_CASCADE
 from engine.model.config import PARAMETERS, RunConfig
+from engine.model.decide import cascades
+from engine.replay.lines import bounds_of
 from pages.parts.tune.evidence import Shown
 
 COSTS: tuple[Cost, ...] = ("steps", "calls", "seconds")
@@ -39,7 +42,10 @@ _BLOCKS, _SWEEPS = 4, 6
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _HASHED: Any = {RunConfig: repr}
-SWEPT = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
+SWEPT = (
+    *("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant"),
+    *("cascade_low", "cascade_high"),
+)
 """The settings that can be swept."""
 AXES, AIM = "tune_axes", "tune_aim"
 RISK, BOUND, CONFIDENCE = "tune_risk", "tune_risk_bound", "tune_risk_confidence"
@@ -216,24 +222,27 @@ def _recommended(
 
 def _held(config: RunConfig, names: tuple[str, ...]) -> RunConfig:
     """The settings that a sweep leaves alone; those that it varies must not tell two sweeps apart."""
-    defaults = RunConfig()
+    defaults = RunConfig(cascade_low=0, cascade_high=1)
     return replace(config, **{name: getattr(defaults, name) for name in names})
 
 
 def _sweep(evidence: Evidence, held: RunConfig, names: tuple[str, ...], most: tuple[int, int]) -> Sweep:
-    return sweep(evidence, held, [axis_of(name, most) for name in names])
+    return sweep(evidence, held, [axis_of(name, most, held, names) for name in names])
 
 
-def axis_of(name: str, most: tuple[int, int]) -> Axis:
-    """Round values over the range of a setting: at most ``most`` of a threshold, and of a whole number."""
+def axis_of(name: str, most: tuple[int, int], held: RunConfig, names: tuple[str, ...]) -> Axis:
+    """Round values over the range of a setting: at most ``most`` of a threshold, and of a whole number.
+
+    The cuts of a cascade do not cross, neither one that is held nor two that are both among ``names``.
+    """
     limits = PARAMETERS[name]
     values: tuple[AxisValue, ...]
     if limits.whole:
         numbers = range(int(limits.low), int(limits.high) + 1)
         values = tuple(numbers[:: -(-len(numbers) // most[1])])
     else:
-        width = limits.high - limits.low
-        values = tuple(round(limits.low + width * place / (most[0] - 1), 4) for place in range(most[0]))
+        low, high = bounds_of(held, name, also=[item for item in names if item != name])
+        values = tuple(round(low + (high - low) * place / (most[0] - 1), 4) for place in range(most[0]))
     return Axis(name, values)
 
 
@@ -255,7 +264,12 @@ def promised(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Certifi
 def swept_axes(config: RunConfig) -> tuple[str, ...]:
     """The settings that are swept, as chosen; by itself the number that decides when to answer is one."""
     chosen = st.session_state.get(AXES) or ("similarity_threshold", "max_rewrites", number_of_gate(config))
-    return tuple(name for name in SWEPT if name in chosen)
+    return tuple(name for name in offered_axes(config) if name in chosen)
+
+
+def offered_axes(config: RunConfig) -> tuple[str, ...]:
+    """The settings that can be swept under a config: the cuts only in a cascade."""
+    return SWEPT if cascades(config) else tuple(name for name in SWEPT if name not in OF_CASCADE)
 
 
 def number_of_gate(config: RunConfig) -> str:

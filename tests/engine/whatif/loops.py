@@ -20,6 +20,7 @@ from engine.errors import ModelError, WebSearchError
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.model.config import Expand, Options, RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.model.decide import cascades
 from engine.model.events import fold_all
 from engine.model.values import (
     SOURCE_KINDS,
@@ -55,6 +56,7 @@ from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.roles import AnswerRoles
+from engine.workflows.cascade import Cascade
 from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.roles import DualRoles
@@ -64,6 +66,7 @@ from engine.workflows.quality_loop.roles import QualityRoles
 QUESTION = "What are the early signs of it?"
 NEWS = "What is the latest news on its early signs?"
 CHAT = RoleModel("ollama:qwen3:4b")
+SCREENER = RoleModel("cross_encoder:small")
 _SIMILARITIES = (0.0, 0.1, 0.2, 0.3, 0.3, 0.35, 0.4, 0.5, 0.6, 0.9)
 _LONG_S = 10_000.0
 
@@ -108,6 +111,16 @@ class LoopWorld:
         made = Verdict(relevant, dice.choice([0.5, 0.6, 0.7, 0.9, 1.0]), dice.choice(["because", "it is not"]))
         chances = (self.dice("part", passage.id, part).choice([0.0, 0.3, 0.5, 0.6, 0.9]) for part in parts)
         return replace(made, parts=tuple(chances))
+
+    def scored(self, passage: Passage, parts: Sequence[str] = ()) -> Verdict:
+        """The same of a model that gives scores in every role."""
+        dice = self.dice
+        chance = dice("screener", passage.id).choice([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 2.0])
+        if chance > 1:
+            return Verdict(None, 0.0, "no score", grader=SCREENER.name)
+        of_parts = (dice("screened part", passage.id, part).choice([0.0, 0.5, 0.6, 0.9]) for part in parts)
+        relevant, sure = chance >= 0.5, max(chance, 1 - chance)
+        return Verdict(relevant, sure, "a score", grader=SCREENER.name, raw=chance, parts=tuple(of_parts))
 
 
 class _Clock:
@@ -156,8 +169,8 @@ class _Everyone:
     def _called(self, trace: Trace, role: Any, *about: object) -> None:
         model = self.config.models.of(role)
         reply = about[0] if role == "generator" else about
-        trace.call(ModelCall(role, "", 0, model.model, (), str(reply), built_in=model.built_in))
-        if role != "grader":
+        trace.call(ModelCall(role, "", 0, model.model, (), str(reply), built_in=model.in_process))
+        if role not in ("grader", "screener"):
             # How long grading takes depends on what else is graded, of which a record of other settings says nothing.
             self._takes("call", role, *about)
 
@@ -192,9 +205,14 @@ class _Everyone:
     async def grade(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
     ) -> list[Verdict]:
-        verdicts = [self.world.verdict(passage, self.config, parts) for passage in passages]
+        scored = self.config.models.grader == SCREENER
+        verdicts = [
+            self.world.scored(passage, parts) if scored else self.world.verdict(passage, self.config, parts)
+            for passage in passages
+        ]
         for passage, verdict in zip(passages, verdicts, strict=True):
-            self._called(trace, "grader", passage.id)
+            for asked in (passage.id, *(parts if scored else ())):
+                self._called(trace, "grader", asked)
             trace.verdict(passage.id, verdict)
         return verdicts
 
@@ -310,6 +328,23 @@ class _RecallGrader:
 
 
 @dataclass
+class _Screener:
+    """Sure of most passages, and mute about some."""
+
+    everyone: _Everyone
+
+    async def grade(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT, parts: Sequence[str] = ()
+    ) -> list[Verdict]:
+        verdicts = [self.everyone.world.scored(passage, parts) for passage in passages]
+        for passage, verdict in zip(passages, verdicts, strict=True):
+            for asked in (passage.id, *parts):
+                self.everyone._called(trace, "screener", asked)
+            trace.verdict(passage.id, verdict)
+        return verdicts
+
+
+@dataclass
 class Resources:
     world: LoopWorld
     clock: _Clock
@@ -338,7 +373,8 @@ class Resources:
             ),
             "answer_evaluation": AnswerRoles(everyone, everyone, observe),
         }
-        roles = Roles(everyone, everyone, everyone, everyone, splitter=everyone, own=own.get(config.workflow))
+        grader = Cascade(_Screener(everyone), everyone, config) if cascades(config) else everyone
+        roles = Roles(everyone, grader, everyone, everyone, splitter=everyone, own=own.get(config.workflow))
         return roles, {"strategies": ",".join(usable)}
 
 
@@ -372,7 +408,9 @@ def loop_worlds(draw: st.DrawFn, *, faults: bool = True) -> LoopWorld:
 def loop_settings(draw: st.DrawFn, workflow: WorkflowName) -> RunConfig:
     """Settings of a workflow near those that matter in such a world."""
     near = st.sampled_from([0.0, 0.2, 0.3, 0.35, 0.5, 0.6, 0.75, 1.0])
-    models = draw(st.sampled_from([RoleModels(), RoleModels(grader=CHAT, router=CHAT, generator=CHAT)]))
+    models = draw(
+        st.sampled_from([RoleModels(), RoleModels(grader=CHAT, screener=SCREENER, router=CHAT, generator=CHAT)])
+    )
     return RunConfig(
         workflow=workflow,
         top_k=draw(st.integers(1, 10)),
@@ -381,6 +419,9 @@ def loop_settings(draw: st.DrawFn, workflow: WorkflowName) -> RunConfig:
         max_rewrites=draw(st.integers(0, 3)),
         min_confidence=draw(st.sampled_from([0.0, 0.3, 0.5, 0.6, 0.7, 1.0])),
         min_relevant=draw(st.integers(1, 4)),
+        cascade=draw(st.booleans()),
+        cascade_low=draw(st.sampled_from([0.0, 0.1, 0.3])),
+        cascade_high=draw(st.sampled_from([0.3, 0.6, 0.9, 1.0])),
         gate=draw(st.sampled_from(["pass_rate", "min_relevant"])),
         context=draw(st.sampled_from(["union", "union", "last_round"])),
         answer_unverified=draw(st.booleans()),
@@ -429,10 +470,25 @@ def loop_variations(draw: st.DrawFn, config: RunConfig) -> RunConfig:
     if kind == 1:
         role = draw(st.sampled_from(["grader", "rewriter", "generator", "evaluator", "router"]))
         return replace(changed, models=replace(config.models, **{role: RoleModel("ollama:other")}))
+    if kind == 2:
+        return replace(changed, models=replace(config.models, grader=SCREENER))
     return changed
 
 
 _VARIED = (
     *("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant"),
-    *("gate", "context", "answer_unverified", "split", "probe_k", "grade_probe", "options", "options", "options"),
+    *(
+        "cascade",
+        "cascade_low",
+        "cascade_high",
+        "gate",
+        "context",
+        "answer_unverified",
+        "split",
+        "probe_k",
+        "grade_probe",
+        "options",
+        "options",
+        "options",
+    ),
 )

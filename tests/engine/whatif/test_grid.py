@@ -33,7 +33,7 @@ from engine.replay.grid import at_once, paths
 from engine.replay.settings import GAPS, OUTCOMES, REASONS, ROUTES, STATES, Paths, SettingsGrid
 from engine.replay.table import RunTable, run_table
 from tests.engine.strategies import fractions
-from tests.engine.whatif.world import World, recordings, run_in, settings, variations, worlds
+from tests.engine.whatif.world import SCORING, World, recordings, run_in, settings, variations, worlds
 from tests.support.recorded import recorded_run
 
 WORLD = World(
@@ -211,6 +211,9 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "min_confidence": fractions,
     "gate": st.sampled_from(get_args(GatePolicy)),
     "min_relevant": st.integers(1, 20),
+    "cascade": st.booleans(),
+    "cascade_low": st.just(0.0),
+    "cascade_high": st.just(1.0),
     "needs_whole": st.booleans(),
     "split": st.booleans(),
     "translate": st.booleans(),
@@ -225,7 +228,10 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "reasons": st.sampled_from(get_args(Reasons)),
     "ignore_cache": st.booleans(),
     "budget_s": st.sampled_from([1.0, 60.0, 120.0, 600.0]),
-    "models": st.builds(RoleModels, **{item.name: _MODEL for item in fields(RoleModels)}),
+    "models": st.builds(
+        RoleModels,
+        **{item.name: _MODEL for item in fields(RoleModels)} | {"screener": st.sampled_from([RoleModel(), SCORING])},
+    ),
     "options": st.just(Options()),
 }
 """By field of a config: any value of it. A field that is new stands here before the grid may be asked about it."""

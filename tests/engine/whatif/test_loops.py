@@ -334,7 +334,7 @@ def test_ranges_boundaries_and_a_map_are_drawn_of_every_loop(workflow: WorkflowN
     low, high = Sweep(table, record.config).stable_ranges(["top_k"])["top_k"]
     assert low <= record.config.top_k <= high
     assert Sweep(run_table(record), record.config).boundaries() is not None
-    across: Column = "max_rewrites" if "max_rewrites" in numbers_of(workflow) else "min_confidence"
+    across: Column = "max_rewrites" if "max_rewrites" in numbers_of(RunConfig(workflow=workflow)) else "min_confidence"
     assert decision_map(record, record.config, across, "top_k").cells
     with pytest.raises(ValueError, match="two different settings"):
         decision_map(record, record.config, "top_k", "probe_k")  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.builtin.abstain import abstained_answer
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.decide import Evidence, decide, gated, kept_passages, outcome_of, passed_ids
+from engine.model.decide import Evidence, by_cut, cascades, decide, gated, kept_passages, outcome_of, passed_ids
 from engine.model.values import (
     Candidate,
     Decision,
@@ -31,7 +31,9 @@ from engine.roles.rewrite_input import rewrite_request
 from tests.engine.strategies import fractions
 
 QUESTION = "What are the early signs?"
-CHAT = RoleModels(grader=RoleModel("ollama:qwen3:4b"), generator=RoleModel("ollama:qwen3:4b"))
+SCORING = RoleModel("cross_encoder:small")
+CHAT = RoleModels(grader=RoleModel("ollama:qwen3:4b"), screener=SCORING, generator=RoleModel("ollama:qwen3:4b"))
+_BY_SCORES = RoleModels(grader=SCORING, screener=SCORING)
 Stage = Literal["retrieve", "grade", "decide"]
 Step = Literal["retrieve", "grade", "decide", "rewrite", "generate"]
 Rewriting = Literal["new", "repeated", "failed"]
@@ -47,6 +49,8 @@ class World:
     """By passage; one that cannot be read can never be read."""
     rewriting: tuple[Rewriting, ...]
     """By query that would come next."""
+    chances: tuple[float, ...] = ()
+    """P(relevant) by passage, as a screener says it; above 1 for one that it cannot read."""
     time_up: tuple[int, Stage] | None = None
     """Round and step in which the deadline passes."""
     unreached: int | None = None
@@ -62,10 +66,18 @@ class World:
         )
 
     def verdict(self, passage: Passage, config: RunConfig) -> Verdict:
-        """Built-in graders always make themselves understood."""
+        """Built-in graders always make themselves understood; the same model says the same in every role."""
+        if config.models.grader == SCORING:
+            return self.screened(passage)
         made = self.verdicts[passage.ordinal]
         mute = made.relevant is None and config.models.grader.built_in
         return replace(made, relevant=False) if mute else made
+
+    def screened(self, passage: Passage) -> Verdict:
+        chance = self.chances[passage.ordinal]
+        if chance > 1:
+            return Verdict(None, 0.0, "no score")
+        return Verdict(chance >= 0.5, max(chance, 1 - chance), "a score", grader=SCORING.name, raw=chance)
 
     def late(self, index: int, stage: Stage) -> bool:
         order = ("retrieve", "grade", "decide")
@@ -104,9 +116,10 @@ class _Run:
         self.nodes.append(NodeExecution(node, index, index + 1, self.t_ms, took_ms))
         self.t_ms += took_ms
 
-    def called(self, role: Literal["grader", "rewriter", "generator"], node: str) -> None:
+    def called(self, role: Literal["grader", "screener", "rewriter", "generator"], node: str) -> None:
         model = self.config.models.of(role)
-        self.calls.append(ModelCall(role, node, len(self.rounds) - 1, model.model, (), "", built_in=model.built_in))
+        place = len(self.rounds) - 1
+        self.calls.append(ModelCall(role, node, place, model.model, (), "", built_in=model.in_process))
 
 
 def run_in(world: World, config: RunConfig) -> RunRecord:
@@ -158,6 +171,14 @@ def _graded(run: _Run, cut: bool) -> bool:
         name: item for past in run.rounds[:-1] for name, item in past.verdicts.items() if item.relevant is not None
     }
     fresh = [item for item in wanted if item.id not in known] if current.searched else []
+    settled: dict[PassageId, Verdict] = {}
+    screened: dict[PassageId, Verdict] = {}
+    if cascades(config) and not world.late(current.index, "retrieve"):
+        screened = {item.id: world.screened(item) for item in fresh}
+        for _ in fresh:
+            run.called("screener", "grade")
+        settled = {name: stands for name, item in screened.items() if (stands := by_cut(item, config)) is not None}
+        fresh = [item for item in fresh if item.id not in settled]
     unreached = current.index == world.unreached and bool(fresh)
     late = world.late(current.index, "grade")
     if late:
@@ -167,8 +188,9 @@ def _graded(run: _Run, cut: bool) -> bool:
     for _ in fresh:
         run.called("grader", "grade")
     reused = tuple(item.id for item in wanted if item.id in known)
-    verdicts = {name: known[name] for name in reused} | {item.id: world.verdict(item, config) for item in fresh}
-    run.rounds[-1] = replace(current, verdicts=verdicts, reused=reused)
+    verdicts = {name: known[name] for name in reused} | settled
+    verdicts |= {item.id: world.verdict(item, config) for item in fresh}
+    run.rounds[-1] = replace(current, verdicts=verdicts, screened=screened, reused=reused)
     return unreached and not late
 
 
@@ -232,6 +254,8 @@ _verdicts = st.builds(
     confidence=st.sampled_from([0.5, 0.6, 0.7, 0.9, 1.0]),
     reason=st.sampled_from(["because", "it is not"]),
 )
+_chances = st.sampled_from([0.02, 0.1, 0.2, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9, 0.97, 2.0])
+_cuts = st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.6, 0.8, 0.9, 1.0]) | fractions
 _similarities = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.3, 0.35, 0.4, 0.5, 0.6, 0.9])
 
 
@@ -257,6 +281,7 @@ def worlds(draw: st.DrawFn) -> World:
     return World(
         found=tuple(found),
         verdicts=tuple(draw(st.lists(_verdicts, min_size=passages, max_size=passages))),
+        chances=tuple(draw(st.lists(_chances, min_size=passages, max_size=passages))),
         rewriting=tuple(draw(_rewriting) for _ in range(4)),
         time_up=draw(st.none() | _time_up),
         unreached=draw(st.none() | st.none() | st.integers(1, 3)),
@@ -293,6 +318,7 @@ def settings(draw: st.DrawFn, base: RunConfig | None = None) -> RunConfig:
         "max_rewrites": draw(st.integers(0, 5)),
         "min_confidence": draw(near),
         "min_relevant": draw(st.integers(1, 4)),
+        **dict(zip(("cascade_low", "cascade_high"), sorted([draw(_cuts), draw(_cuts)]), strict=True)),
         "gate": draw(st.sampled_from(["pass_rate", "pass_rate", "min_relevant"])),
         "context": draw(st.sampled_from(["union", "union", "last_round"])),
     }
@@ -303,7 +329,8 @@ def settings(draw: st.DrawFn, base: RunConfig | None = None) -> RunConfig:
         answer_unverified=draw(st.booleans()),
         probe_k=draw(st.sampled_from([3, 6, 20])),
         grade_probe=draw(st.booleans()),
-        models=draw(st.sampled_from([RoleModels(), CHAT])),
+        models=draw(st.sampled_from([RoleModels(), CHAT, CHAT])),
+        cascade=draw(st.booleans()),
     )
 
 
@@ -313,17 +340,23 @@ def variations(draw: st.DrawFn, config: RunConfig) -> RunConfig:
     other = draw(settings(config))
     names = draw(st.lists(st.sampled_from(_COLUMNS), min_size=1, max_size=3))
     few: dict[str, Any] = {name: getattr(other, name) for name in names}
+    if "cascade" in names:
+        few |= {name: getattr(other, name) for name in ("cascade_low", "cascade_high")}
     changed = other if draw(st.integers(0, 3)) == 0 else replace(config, **few)
     kind = draw(st.integers(0, 9))
     if kind == 0:
         return replace(changed, budget_s=draw(st.sampled_from([1.0, 60.0, 200.0])))
     if kind == 1:
-        return replace(changed, models=draw(st.sampled_from([RoleModels(), CHAT, RoleModels(rewriter=CHAT.grader)])))
+        return replace(
+            changed, models=draw(st.sampled_from([RoleModels(), CHAT, _BY_SCORES, RoleModels(rewriter=CHAT.grader)]))
+        )
     if kind == 2:
         probe_k = draw(st.sampled_from([3, 6, 20]))
         return replace(changed, grade_probe=draw(st.booleans()), probe_k=probe_k)
     if kind == 3:
         return replace(changed, answer_unverified=draw(st.booleans()))
+    if kind == 4:
+        return replace(changed, cascade=not changed.cascade)
     return changed
 
 
@@ -334,6 +367,7 @@ _COLUMNS = (
     "max_rewrites",
     "min_confidence",
     "min_relevant",
+    "cascade",
     "gate",
     "context",
 )

@@ -52,7 +52,7 @@ def inequalities(record: RunRecord, words: Words) -> Iterator[Claim]:
                 wrong += [] if _near(missed.group(1), short) and float(missed.group(1)) > 0 else [f"by {short}"]
             yield Claim(said, tuple(wrong))
         if line.verdict is not None and line.verdict.relevant is not None:
-            said = bar_text(line.verdict, record.config.min_confidence, words)
+            said = bar_text(line.verdict, record.config, words)
             wrong = [fault for item in _INEQUALITY.findall(said) for fault in _untrue(*item)]
             yield Claim(said, tuple(wrong))
 
