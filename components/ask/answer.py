@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from components.ask.answer_marks import answer_notes, basis_text, standing_chips, writing_text
+from components.ask.answer_marks import answer_notes, basis_text, checking_text, standing_chips, writing_text
 from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, chip, copy_button, draw, node, opened_passage
@@ -56,7 +56,7 @@ def headline(record: RunRecord, words: Words) -> tuple[Tone, str]:
 
 def _head(record: RunRecord, words: Words) -> Node:
     if record.active:
-        which = writing_text(record, words)
+        which = writing_text(record, words) or checking_text(record, words)
         return node("div", "head", node("strong", "heading", words("Answer")), chip("accent", which) if which else "")
     tone, said = headline(record, words)
     chips = standing_chips(record, words)

@@ -40,6 +40,14 @@ def writing_text(record: RunRecord, words: Words) -> str:
     return words("answer {n} of at most {most}", n=number, most=most)
 
 
+def checking_text(record: RunRecord, words: Words) -> str:
+    """Say that a model checks the answer, which is written; empty at any other time."""
+    flow, last = workflow(record.workflow).flow, record.nodes[-1] if record.nodes else None
+    written = last is not None and last.duration_ms is not None and last.node in flow.of_kind("answer", "evaluate")
+    waits = record.active and written and record.answer and not record.config.models.verifier.built_in
+    return words("… being checked") if waits else ""
+
+
 def basis_text(record: RunRecord, words: Words) -> str:
     """What an answer rests on where that is not passages found for it; empty for any other."""
     if record.outcome not in (*ANSWERED, "abstained"):

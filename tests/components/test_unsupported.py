@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from components.ask.answer import answer_body, headline
+from components.ask.answer_marks import checking_text
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.outcomes import OUTCOMES, ended_text, outcome_text
@@ -23,6 +24,7 @@ from engine.builtin.answer_note import nearest_strips, noted
 from engine.builtin.answer_reading import statements
 from engine.flow import compiled
 from engine.flow.graph import graph_of
+from engine.model.config import RoleModel
 from engine.model.values import AnswerNote, Fault, Outcome, RunId, RunRecord, SentenceCheck, UnsupportedSentence
 from engine.replay import what_if
 from engine.replay.decision_boundaries import Sweep
@@ -111,6 +113,20 @@ def test_what_a_model_found_is_marked_with_its_probability_and_opens_the_nearest
     assert f'"data-action": "open:{passage}"' in drawn.partition("doubted")[2].partition("doubt")[2]
     given = {item.id: item.text for item in record.context.passages if record.context}  # type: ignore[union-attr]
     assert strip in given[passage]
+
+
+def test_while_a_model_checks_the_answer_the_card_says_so() -> None:
+    record = sample_record()
+    models = replace(record.config.models, verifier=RoleModel("ollama:small"))
+    checking = replace(record, config=replace(record.config, models=models), outcome=None)
+    assert checking_text(checking, EN) == "… being checked"
+    for other in (
+        replace(checking, answer=""),
+        replace(checking, nodes=checking.nodes[:1]),
+        replace(record, outcome=None),
+    ):
+        assert checking_text(other, EN) == ""
+    assert checking_text(replace(checking, outcome="answered"), EN) == ""
 
 
 def test_what_was_not_checked_is_marked_otherwise_and_says_why() -> None:
