@@ -91,6 +91,7 @@ def test_a_branch_with_the_same_answer_is_not_checked_again(world: World) -> Non
     world.engine.wait(child_id)
     child = world.engine.record(child_id)
     assert (child.answer, child.checks, child.answer_note) == (parent.answer, parent.checks, "unsupported")
+    assert not [call for call in child.model_calls if call.role == "verifier"]
 
 
 def test_a_verifier_out_of_reach_leaves_the_answer_unchecked_and_says_why(tmp_path: Path) -> None:

@@ -23,11 +23,11 @@ def write_cross_encoder(
 ) -> None:
     """A model folder as a model hub has them; only the words of ``texts`` are known to it.
 
-    With ``labels`` it is a model of entailment, and the first of them is what it says of a text with all words of a
-    sentence.
+    With ``labels`` it is a model of entailment: ``entailment``, or the first of them, is what it says of a text with
+    all words of a sentence.
     """
     (folder / model_file).parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(_model(len(labels)), str(folder / model_file))
+    onnx.save(_model(labels), str(folder / model_file))
     tokenizer = _tokenizer(texts)
     tokenizer.save(str(folder / "tokenizer.json"))
     about = {"model_max_length": 256, "pad_token": "[PAD]"}
@@ -52,10 +52,10 @@ def _tokenizer(texts: Iterable[str]) -> Tokenizer:
     return tokenizer
 
 
-def _model(labels: int) -> Any:
+def _model(labels: Sequence[str]) -> Any:
     """Logit = weight · (words of the second text that stand in the first) + bias; special tokens do not count.
 
-    With labels, the logit of the first is bias · (words of the second text that are missing) − bias / 2, else 0.
+    With labels, the logit of that one is bias · (words of the second text that are missing) − bias / 2, else 0.
     """
     nodes = [
         helper.make_node("Unsqueeze", ["input_ids", "last"], ["rows"]),
@@ -76,13 +76,15 @@ def _model(labels: int) -> Any:
         helper.make_node("ReduceSum", ["counted", "middle"], ["sum"], keepdims=1),
     ]
     if labels:
+        place = labels.index("entailment") if "entailment" in labels else 0
+        named = ["score" if at == place else "zero" for at in range(len(labels))]
         nodes += [
             helper.make_node("ReduceSum", ["told", "middle"], ["told_sum"], keepdims=1),
             helper.make_node("Sub", ["told_sum", "sum"], ["missing"]),
             helper.make_node("Sub", ["missing", "half"], ["less"]),
             helper.make_node("Mul", ["less", "bias"], ["score"]),
             helper.make_node("Mul", ["score", "nothing"], ["zero"]),
-            helper.make_node("Concat", ["score", *["zero"] * (labels - 1)], ["logits"], axis=1),
+            helper.make_node("Concat", named, ["logits"], axis=1),
         ]
     else:
         nodes += [
@@ -94,7 +96,7 @@ def _model(labels: int) -> Any:
         nodes,
         "overlap",
         [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in ("input_ids", "token_type_ids")],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", labels or 1])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", len(labels) or 1])],
         initializer=[
             helper.make_tensor("last", TensorProto.INT64, [1], [2]),
             helper.make_tensor("middle", TensorProto.INT64, [1], [1]),
