@@ -302,7 +302,7 @@ def test_the_badge_speaks_of_the_run_on_the_page(engine: Engine) -> None:
     assert badge(app) == EN("No LLM in use")
     ask(app, engine, "What is a truth table?")
     setting(app, "generator").set_value("builtin").run()
-    assert badge(app) == EN("{n} of {all} built in", n=2, all=3)
+    assert badge(app) == EN("{n} of {all} built in", n=3, all=4)
 
 
 def badge(app: AppTest) -> str:
