@@ -45,6 +45,8 @@ from tests.benchmarks.server_memory import resident_mb
 from tests.docs.model_tables import tables_of
 from tests.fitting.fit_grader import Vectors
 
+FEWEST = 20
+"""Pairs of a set that figures are of; of fewer they would say nothing."""
 _ROLES = ("graders", "judges", "rewriters")
 Value = Callable[[GraderFigures], float | None]
 VALUES: Mapping[str, Value] = {
@@ -138,11 +140,11 @@ def of_chat_grader(
 
 
 def entry_of(asked: Sequence[Verdicted]) -> Entry:
-    """Figures on all pairs and on each set, with 95 % intervals; time and tokens are medians a pair."""
+    """Figures on all pairs and on each set of enough, with 95 % intervals; time and tokens are medians a pair."""
     sets: dict[str, Any] = {}
     for name in ("all", *dict.fromkeys(pair.of for pair, _ in asked)):
         own = [as_pair(pair, one.p) for pair, one in asked if name in ("all", pair.of)]
-        points, spread = figures(own), intervals(own, VALUES)
+        points, spread = figures(own), intervals(own, VALUES) if name == "all" or len(own) >= FEWEST else {}
         sets[name] = {
             "pairs": points.n,
             **{key: _rounded(value(points), spread.get(key)) for key, value in VALUES.items()},

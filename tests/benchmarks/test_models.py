@@ -21,7 +21,7 @@ from engine.settings import Settings
 from tests.benchmarks import model_grading
 from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs, other_words, passage_of
 from tests.benchmarks.model_grading import Kept, share_of
-from tests.benchmarks.models import apart, of_chat_grader, of_grader, write
+from tests.benchmarks.models import FEWEST, apart, of_chat_grader, of_grader, write
 from tests.docs.model_tables import graders_table
 from tests.fitting.fit_grader import Vectors
 from tests.llm.recording import verdict_json
@@ -149,6 +149,15 @@ def test_a_measurement_that_was_ended_while_it_wrote_continues(tmp_path: Path) -
     path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
     assert next(iter(list(of_grader(pairs, second, Kept(path)))))["sets"] == whole[0]["sets"]
     assert (len(first.asked), len(second.asked)) == (len(pairs), 1)
+
+
+def test_a_set_of_a_few_pairs_has_no_figures_of_its_own(tmp_path: Path) -> None:
+    few, many = (
+        next(of_grader(pairs, _Surer(), Kept(tmp_path / f"{len(pairs)}.jsonl")))["sets"]["samples"]
+        for pairs in (_pairs()[:30], _pairs())
+    )
+    assert few["pairs"] < FEWEST <= many["pairs"]
+    assert (few["auc"], many["auc"][0]) == (None, 1.0)
 
 
 def test_what_could_not_be_read_is_counted_and_in_no_figure(tmp_path: Path) -> None:
