@@ -1,4 +1,4 @@
-"""What this project measured of models as graders, judges and rewriters: figures that the page and the docs show.
+"""Figures of models as graders, judges, rewriters and verifiers, measured by this project for the page and the docs.
 
 ``measured_models.json`` is written by ``python -m tests.benchmarks models --record`` and never by hand.
 """
@@ -12,8 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from engine.model.config import BUILTIN
-
 FILE = Path(__file__).with_name("measured_models.json")
 Entry = Mapping[str, Any]
 """Figures of one model in one role: shares and measures are ``[value, low, high]`` with a 95 % interval."""
@@ -26,14 +24,10 @@ class Found:
     graders: list[Entry] = field(default_factory=list)
     judges: list[Entry] = field(default_factory=list)
     rewriters: list[Entry] = field(default_factory=list)
+    verifiers: list[Entry] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1)
 def measured_models() -> Found:
     """Everything that was measured and ships."""
     return Found(**json.loads(FILE.read_text(encoding="utf-8")))
-
-
-def of_builtin(found: Found) -> Entry:
-    """The built-in grader, which everything is compared with."""
-    return next(entry for entry in found.graders if entry["model"] == BUILTIN)

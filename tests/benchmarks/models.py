@@ -1,4 +1,4 @@
-"""Any model as grader, judge of answers and rewriter on labelled pairs of both languages, and the tables of it.
+"""Any model as grader, judge of answers, rewriter and verifier on labelled pairs of two languages.
 
 ``python -m tests.benchmarks models --model ollama:NAME``, or ``--model openai:NAME --url http://HOST:PORT/v1``,
 ``rerank:NAME`` with its address; without ``--model`` the built-in roles alone. Labels were written and pairs drawn
@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
+from engine.builtin.answer_support import WordVerifier
 from engine.evaluation.grader_bench import GraderFigures, figures
 from engine.evaluation.measured_models import FILE, Entry, Found
 from engine.llm.grader import ChatGrader
@@ -25,7 +26,7 @@ from engine.llm.prompts import GRADER_RULES, YES_NO_RULES
 from engine.model.config import RERANK_SERVER, RoleModel
 from engine.roles import Grader
 from engine.settings import Settings
-from engine.workflows.run_resources import grader_of
+from engine.workflows.run_resources import grader_of, verifier_of
 from tests.benchmarks.harness import Bench, Row, machine
 from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs
 from tests.benchmarks.model_grading import (
@@ -40,14 +41,16 @@ from tests.benchmarks.model_grading import (
     share_of,
     similarity_of,
 )
-from tests.benchmarks.model_roles import Judged, Rewritten, judged, missed, rewritten
+from tests.benchmarks.model_roles import Judged, Rewritten, judged, missed, rewritten, verified
 from tests.benchmarks.server_memory import resident_mb
+from tests.benchmarks.verifying import Found as Checked
+from tests.benchmarks.verifying import auc, f1_of_unsupported, interval
 from tests.docs.model_tables import tables_of
 from tests.fitting.fit_grader import Vectors
 
 FEWEST = 20
 """Pairs of a set that figures are of; of fewer they would say nothing."""
-_ROLES = ("graders", "judges", "rewriters")
+_ROLES = ("graders", "judges", "rewriters", "verifiers")
 Value = Callable[[GraderFigures], float | None]
 VALUES: Mapping[str, Value] = {
     name: cast(Value, lambda one, name=name: getattr(one, name))  # type: ignore[misc]
@@ -78,6 +81,8 @@ def models(bench: Bench) -> Iterator[Row]:
         if model.chats or model.built_in:
             rewrites = rewritten(lacking, model, settings, kept, vectors)
             found.rewriters.extend({**said, **entry} for entry in of_rewriter(rewrites))
+        checks = verified(verifier_of(model, settings) or WordVerifier(), kept)
+        found.verifiers.extend({**said, **entry} for entry in of_verifier(checks))
         if model.chats:
             answers = judged(apart(pairs), model, settings, kept)
             found.judges.extend({**said, **entry} for entry in of_judge(answers))
@@ -200,6 +205,18 @@ def of_rewriter(found: Sequence[Rewritten]) -> Iterator[Entry]:
         "unreadable": share_of([not item.readable for item in found], groups),
         "seconds": round(median(item.seconds for item in found), 3),
     }
+
+
+def of_verifier(found: Sequence[Checked]) -> Iterator[Entry]:
+    """How well it finds the sentences that are not supported; nothing of nothing."""
+    if found:
+        yield {
+            "sentences": len(found),
+            "f1": [round(value, 3) for value in (f1_of_unsupported(found), *interval(found))],
+            "auc": round(auc(found), 3),
+            "unchecked": sum(item.p_supported is None for item in found),
+            "seconds": round(median(item.seconds for item in found), 3),
+        }
 
 
 def _of(hits: Sequence[tuple[bool, str]]) -> tuple[list[bool], list[str]]:

@@ -22,7 +22,7 @@ def model_name(entry: Entry) -> str:
 
 def tables_of(found: Found) -> str:
     """Every role that has entries, each with its own table."""
-    made = (graders_table(found), judges_table(found), rewriters_table(found))
+    made = (graders_table(found), judges_table(found), rewriters_table(found), verifiers_table(found))
     return "\n\n".join(made)
 
 
@@ -96,6 +96,18 @@ def rewriters_table(found: Found) -> str:
             _percent(entry["unreadable"]), f"{entry['seconds']:g}",
         )
         for entry in found.rewriters
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def verifiers_table(found: Found) -> str:
+    head = ("verifier", "sentences", "F1 of finding unsupported ones", "AUC", "unchecked", "seconds")
+    rows = [
+        (
+            model_name(entry), str(entry["sentences"]), _spread(entry["f1"]), f"{entry['auc']:.2f}",
+            str(entry["unchecked"]), f"{entry['seconds']:g}",
+        )
+        for entry in found.verifiers
     ]  # fmt: skip
     return table(head, rows)
 
