@@ -101,6 +101,8 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
     own: dict[str, Any] = {}
     if provider in OPENAI_PROTOCOL:
         own = openai_options(settings, reply_tokens=reply_tokens, timeout_s=timeout_s)
+        # Its own limit is two minutes to the first token, which a long prompt on a busy processor takes.
+        own["stream_chunk_timeout"] = None
         # The schema is sent past LangChain; what it would advise here is not what we call.
         warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")
     own |= {"temperature": model.temperature, "max_tokens": reply_tokens, "timeout": timeout_s, "max_retries": 0}

@@ -67,6 +67,17 @@ def test_an_answer_is_streamed_piece_by_piece() -> None:
     assert "response_format" not in server.requests[0]
 
 
+def test_the_time_of_a_call_is_the_one_that_was_set_no_matter_how_long_the_first_token_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """LangChain's client has a limit of its own, of two minutes unless its variable says otherwise."""
+    monkeypatch.setenv("LANGCHAIN_OPENAI_STREAM_CHUNK_TIMEOUT_S", "0.05")
+
+    with OpenAIStandIn() as server:
+        server.script(Events([{"content": "It says so [1]."}], finish="stop", first_after_s=0.5))
+        assert generate(settings_at(server), RecordingTrace()) == "It says so [1]."
+
+
 def test_a_server_without_schemas_is_asked_in_the_prompt_alone() -> None:
     trace = RecordingTrace()
     with OpenAIStandIn(reply=lambda _: verdict_json(False, 0.9), takes_schema=False) as server:

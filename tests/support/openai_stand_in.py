@@ -71,6 +71,8 @@ class Events:
     """Whether the sign of the end follows."""
     usage: int = 0
     """Tokens of the reply in an event without choices; 0: there is none."""
+    first_after_s: float = 0.0
+    """From the headers to the first event, as while a long prompt is read."""
 
 
 Behaviour: TypeAlias = Status | Hangs | Cut | TooLong | Garbage | Events
@@ -220,6 +222,7 @@ def _stream(http: BaseHTTPRequestHandler, body: Mapping[str, Any], given: Events
         events.append({**head, "choices": [], "usage": used})
     lines = [f"data: {json.dumps(event)}\n\n" for event in events] + (["data: [DONE]\n\n"] if given.done else [])
     begin(http, 200, {"Content-Type": "text/event-stream"})
+    time.sleep(given.first_after_s)
     for line in lines:
         http.wfile.write(line.encode())
         http.wfile.flush()
