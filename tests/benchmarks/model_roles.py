@@ -1,4 +1,4 @@
-"""A model as judge of answers, rewriter and verifier, on labelled questions; each call is kept as it comes."""
+"""A chat model as judge of answers and as rewriter, on labelled questions; each call is kept as it comes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from engine.model.config import RoleModel
 from engine.model.language import normalised_query
 from engine.model.values import Passage
 from engine.retrieval.similarity import ANCHOR_LANGUAGES
-from engine.roles import FailedPassage, JudgeRequest, Rewriter, RewriteRequest, Verifier
+from engine.roles import FailedPassage, JudgeRequest, Rewriter, RewriteRequest
 from engine.settings import Settings
 from tests.benchmarks.labelled_pairs import LabelledPair, other_words, passage_of
 from tests.benchmarks.model_grading import Graded, Heard, Kept, similarity_of
-from tests.benchmarks.verifying import Found, Marked, checked, marked
 from tests.fitting.fit_grader import Similarities, Vectors, read_xquad
 
 FIRST = 5
@@ -159,18 +158,3 @@ async def _query(item: Missed, rewriter: Rewriter) -> dict[str, Any]:
         if not heard.calls:
             raise
     return {"query": query, "seconds": round(time.perf_counter() - began, 3)}
-
-
-def verified(verifier: Verifier, kept: Kept) -> list[Found]:
-    """The sentences that were marked by hand, each asked about on its own."""
-    found = []
-    for item in marked():
-        plain = kept.of(f"verify {item.id}", partial(_checked, verifier, item))
-        if plain is not None:
-            found.append(Found(item, plain["p"], plain["seconds"]))
-    return found
-
-
-def _checked(verifier: Verifier, item: Marked) -> dict[str, Any]:
-    (one,) = checked(verifier, [item])
-    return {"p": one.p_supported, "seconds": round(one.seconds, 3)}

@@ -41,10 +41,10 @@ from tests.benchmarks.model_grading import (
     share_of,
     similarity_of,
 )
-from tests.benchmarks.model_roles import Judged, Rewritten, judged, missed, rewritten, verified
+from tests.benchmarks.model_roles import Judged, Rewritten, judged, missed, rewritten
 from tests.benchmarks.server_memory import resident_mb
 from tests.benchmarks.verifying import Found as Checked
-from tests.benchmarks.verifying import auc, f1_of_unsupported, interval
+from tests.benchmarks.verifying import auc, checked, f1_of_unsupported, interval, marked
 from tests.docs.model_tables import tables_of
 from tests.fitting.fit_grader import Vectors
 
@@ -68,7 +68,7 @@ def models(bench: Bench) -> Iterator[Row]:
     found = Found()
     for name in dict.fromkeys(("builtin", bench.model or "builtin")):
         model, settings = RoleModel(name), _settings(bench)
-        kept = Kept(_folder(bench) / f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl", closed=bench.kept)
+        kept, kept_checks = _kept(bench, "models", name), _kept(bench, "verifying", name)
         said = {"model": "builtin" if model.built_in else bench.called or name, **_circumstances()}
         if model.built_in:
             said["learnt_from"] = ["XQuAD"]
@@ -81,7 +81,7 @@ def models(bench: Bench) -> Iterator[Row]:
         if model.chats or model.built_in:
             rewrites = rewritten(lacking, model, settings, kept, vectors)
             found.rewriters.extend({**said, **entry} for entry in of_rewriter(rewrites))
-        checks = verified(verifier_of(model, settings) or WordVerifier(), kept)
+        checks = checked(verifier_of(model, settings) or WordVerifier(), marked(), kept_checks)
         found.verifiers.extend({**said, **entry} for entry in of_verifier(checks))
         if model.chats:
             answers = judged(apart(pairs), model, settings, kept)
@@ -96,15 +96,16 @@ def _circumstances() -> Entry:
     return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine()}
 
 
-def _folder(bench: Bench) -> Path:
-    return (bench.vectors or bench.folder) / "models"
+def _kept(bench: Bench, folder: str, name: str) -> Kept:
+    file = f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl"
+    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept)
 
 
 def _settings(bench: Bench) -> Settings:
     given = {"openai_url": bench.url, "ollama_url": bench.url} if bench.url else {}
     if bench.url and (bench.model or "").startswith(RERANK_SERVER):
         given = {"rerank_url": bench.url}
-    return Settings(data_dir=_folder(bench), **given)  # type: ignore[arg-type]
+    return Settings(data_dir=bench.folder, **given)  # type: ignore[arg-type]
 
 
 def apart(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
