@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from engine.model.config import RoleModel, RunConfig, WorkflowName
 from engine.model.grader_fit import GraderFit, raw_of, refitted, sigmoid
 from engine.model.values import RunRecord, Verdict
 from engine.model.values.names import VerdictKind
+from engine.replay import what_if
 from engine.replay.decision_map import decision_map
 from engine.replay.grid import paths
 from engine.replay.rejudged import rejudged
@@ -26,6 +29,8 @@ from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import fenced
 from tests.engine.whatif.foretold import differences
+from tests.engine.whatif.world import run_in
+from tests.evaluation.gathered import PASSAGES, world
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.same_roles import SameRoles
 from tests.support.tiny_cross_encoder import write_cross_encoder
@@ -111,6 +116,34 @@ def test_a_grid_and_a_map_say_of_a_calibration_what_a_what_if_of_it_says(engine:
         for cell in drawn.cells:
             at = replace(strict, min_confidence=cell.x_try, grade_pass_threshold=cell.y_try)
             assert cell.outcome == engine.what_if(recorded, at).outcome
+
+
+def test_a_grid_knows_what_the_rewriter_of_the_run_saw() -> None:
+    """Rounds after a rewrite are known only where those that fail are those that failed, by the run's own P."""
+    chance, states = random.Random(11), Counter[str]()
+    fit = GraderFit("calibration", CROSS, "samples", {"scores": [-0.5, 0.5], "chances": [0.1, 0.3, 0.6, 0.7, 0.9]})
+    for _ in range(30):
+        raws = [round(chance.gauss(-0.5, 1.0), 1) for _ in range(PASSAGES)]
+        judged = tuple(Verdict(raw >= 0, sigmoid(abs(raw)), "", grader=CROSS, raw=raw) for raw in raws)
+        recorded = run_in(replace(world(chance), verdicts=judged), by(CROSS, RunConfig(gate="pass_rate")))
+        bars = [(pass_, sure) for pass_ in (0.2, 0.4, 0.6, 0.8) for sure in (0.35, 0.5, 0.65)]
+        configs = [
+            by(fit.name, RunConfig(gate="pass_rate", grade_pass_threshold=pass_, min_confidence=sure))
+            for pass_, sure in bars
+        ]
+        table = run_table(recorded, fits={fit.id: fit})
+        assert table.judged_by(RoleModel(fit.name)).plain, "it is walked in arrays"
+        found = paths(table, SettingsGrid.of(configs))
+        for place, config in enumerate(configs):
+            told = what_if(rejudged(recorded, config.models.grader, {fit.id: fit}), config, recorded)
+            outcome = None if found.outcome[place] < 0 else OUTCOMES[found.outcome[place]]
+            assert (STATES[found.state[place]], outcome) == (told.state, told.outcome), config
+            assert (found.rewrites[place], found.passed[place] if told.decisions else 0) == (
+                told.rewrites,
+                told.decisions[-1].passed if told.decisions else 0,
+            )
+            states[f"{told.state} after {min(1, told.rewrites)}"] += 1
+    assert states["generation after 1"] > 5 and states["needs_calls after 1"] > 5, states
 
 
 def test_what_no_calibration_tells_stays_unknown(engine: Engine) -> None:
