@@ -96,6 +96,8 @@ def at_once(table: RunTable, config: RunConfig) -> bool:
     # Only then do the same passages bring along the same.
     read = config.expand == "none" or table.record.surroundings is not None
     same = read and (config.expand, config.reasons) == (table.config.expand, table.config.reasons)
+    # A reason that comes with its verdict is a call more, for some kinds of verdicts.
+    same = same and config.reasons != "before"
     return same and table.plain and all(_modelled(item) for item in (table.config, config))
 
 

@@ -187,9 +187,19 @@ class Evidence:
         ``parts``: the question was split.
         """
         each, config = list(verdicts), self.config if parts else replace(self.config, split=False)
-        graded = sum(verdict is None or not verdict.by_cut for verdict in each)
+        calls = sum(_calls(verdict, config) for verdict in each)
         screening = self.prices.screening * len(each) * screenings_a_passage(config)
-        return screening + self.prices.grading * graded * gradings_a_passage(config)
+        return screening + self.prices.grading * calls
+
+
+def _calls(verdict: Verdict | None, config: RunConfig) -> int:
+    """Calls of the grader for a verdict; for one that could not be read, at most."""
+    if verdict is None:
+        return gradings_a_passage(replace(config, reasons="never"))
+    if verdict.by_cut:
+        return 0
+    parts = len(verdict.parts) if verdict.kind in ("score", "token") else 0
+    return 1 + parts + (verdict.kind == "token" and verdict.relevant is not None and config.reasons == "before")
 
 
 class ReplayClock(RunClock):

@@ -17,6 +17,7 @@ from engine.model.config.role_models import Reasons
 from engine.model.values import RunRecord
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient, obedient_word
+from tests.engine.whatif.foretold import differences
 from tests.support.gates import until
 from tests.support.ollama_stand_in import Gate, OllamaStandIn, RecordedRequest, Slow
 
@@ -138,3 +139,35 @@ def test_later_rounds_stay_knowable_whenever_the_reasons_came(engine: Engine) ->
     assert len(later.rounds) == 2
     for record in (at_once, later):
         assert engine.what_if(record, config).gap is None
+
+
+WHAT_IFS = (
+    {"min_confidence": 0.96},
+    {"min_confidence": 0.04, "top_k": 3},
+    {"gate": "pass_rate", "grade_pass_threshold": 0.8, "max_rewrites": 1},
+    {"gate": "min_relevant", "min_relevant": 3},
+    {"context": "last_round", "similarity_threshold": 0.45},
+    {"reasons": "never"},
+    {"reasons": "before"},
+)
+
+
+@pytest.mark.parametrize("rewriter", ["builtin", "ollama:qwen3:8b"])
+@pytest.mark.parametrize("setting", get_args(Reasons))
+def test_a_real_run_does_what_a_what_if_foretold(engine: Engine, setting: Reasons, rewriter: str) -> None:
+    """SC-10: verdicts of one word, decided again under other settings, with and without their reasons."""
+    models = RoleModels(grader=CHAT, rewriter=RoleModel(rewriter))
+    config = RunConfig(models=models, max_rewrites=2, gate="min_relevant", min_relevant=4, reasons=setting)
+    known = 0
+    for question in (QUESTION, "Where is rapid insulin injected?"):
+        recorded = engine.run(question, config)
+        if setting == "after":
+            recorded = explained(engine, recorded.id)
+        assert engine.what_if(recorded, config).same_path
+        for changes in WHAT_IFS:
+            wanted = replace(config, **changes)
+            foretold = engine.what_if(recorded, wanted)
+            if foretold.path_known:
+                known += 1
+                assert differences(foretold, engine.run(question, wanted)) == [], changes
+    assert known >= 4

@@ -6,12 +6,13 @@ Everything is a function of what is asked, so that one question can honestly be 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hypothesis import strategies as st
 
 from engine.builtin.abstain import abstained_answer
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.config.role_models import Reasons
 from engine.model.decide import Evidence, by_cut, cascades, decide, gated, kept_passages, outcome_of, passed_ids
 from engine.model.values import (
     Candidate,
@@ -185,8 +186,11 @@ def _graded(run: _Run, cut: bool) -> bool:
         fresh = fresh[: 0 if world.late(current.index, "retrieve") else 1]
     elif unreached or cut:
         fresh = fresh[:1]
-    for _ in fresh:
+    for item in fresh:
         run.called("grader", "grade")
+        judged = world.verdict(item, config)
+        if judged.relevant is not None and judged.kind == "token" and config.reasons == "before":
+            run.called("grader", "grade")
     reused = tuple(item.id for item in wanted if item.id in known)
     verdicts = {name: known[name] for name in reused} | settled
     verdicts |= {item.id: world.verdict(item, config) for item in fresh}
@@ -253,6 +257,7 @@ _verdicts = st.builds(
     relevant=st.sampled_from([True, True, False, False, False, None]),
     confidence=st.sampled_from([0.5, 0.6, 0.7, 0.9, 1.0]),
     reason=st.sampled_from(["because", "it is not"]),
+    kind=st.sampled_from(["said", "token"]),
 )
 _chances = st.sampled_from([0.02, 0.1, 0.2, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9, 0.97, 2.0])
 _cuts = st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.6, 0.8, 0.9, 1.0]) | fractions
@@ -331,6 +336,7 @@ def settings(draw: st.DrawFn, base: RunConfig | None = None) -> RunConfig:
         grade_probe=draw(st.booleans()),
         models=draw(st.sampled_from([RoleModels(), CHAT, CHAT])),
         cascade=draw(st.booleans()),
+        reasons=draw(st.sampled_from(get_args(Reasons))),
     )
 
 
@@ -353,6 +359,8 @@ def variations(draw: st.DrawFn, config: RunConfig) -> RunConfig:
     if kind == 2:
         probe_k = draw(st.sampled_from([3, 6, 20]))
         return replace(changed, grade_probe=draw(st.booleans()), probe_k=probe_k)
+    if kind == 5:
+        return replace(changed, reasons=draw(st.sampled_from(get_args(Reasons))))
     if kind == 3:
         return replace(changed, answer_unverified=draw(st.booleans()))
     if kind == 4:
