@@ -14,7 +14,9 @@ from engine.engine import Engine
 from engine.errors import UnknownRun
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.config.role_models import Reasons
-from engine.model.values import RunRecord
+from engine.model.events import Event, ReasonGiven, RunFinished
+from engine.model.values import PassageId, ReasonAsked, RunId, RunRecord
+from engine.running.runs import LiveRun
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient, obedient_word
 from tests.engine.whatif.foretold import differences
@@ -129,6 +131,19 @@ def test_a_run_that_is_deleted_meanwhile_stays_deleted(engine: Engine, server: O
     explained(engine, engine.run(QUESTION, CONFIG).id)
     with pytest.raises(UnknownRun):
         engine.record(run)
+
+
+def test_nothing_is_added_to_a_record_that_goes() -> None:
+    heard: list[Event] = []
+    run = LiveRun(RunId("r"), lambda _, event: heard.append(event))
+    run.begin(QUESTION, CONFIG)
+    run.emit(RunFinished(outcome="answered", reason="passed"))
+    given = ReasonGiven(asked=ReasonAsked(PassageId("p"), "It says so."))
+    run.amend(given)
+    run.seal()
+    run.amend(given)
+    assert [event.kind for event in heard] == ["run_started", "run_finished", "reason_given"]
+    assert (heard[2].seq, heard[2].t_ms) == (3, heard[1].t_ms)
 
 
 def test_later_rounds_stay_knowable_whenever_the_reasons_came(engine: Engine) -> None:
