@@ -446,7 +446,11 @@ class RecordedGrader:
         probed = evidence.record.config.grade_probe
         left_out = {i.id for i in passages if i.id not in recorded.verdicts and (i.id in kept or probed)}
         known = {item.id: self._known(index, item.id) for item in passages if item.id not in left_out}
-        self._charge(self._driver.course, known)
+        course = self._driver.course
+        self._charge(course, known)
+        # Those left out by the grader had been screened.
+        screened = [replace(item, by_cut=True) for name, item in recorded.screened.items() if name in left_out]
+        course.cost = course.cost + evidence.price_of(screened, parts=bool(self._parts))
         self._report(index, known, trace)
         if evidence.clock.unreached(index):
             raise ModelError.restored("The grader could not be reached.", "")
