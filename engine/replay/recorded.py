@@ -11,7 +11,6 @@ from engine.builtin.strips import picked, strips_of
 from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError, StoreError
 from engine.flow.context import Retrieval, RunClock
-from engine.flow.declaration import gradings_a_passage, screenings_a_passage
 from engine.model.config import Expand, RoleModel, RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import by_cut, cascades, judging, open_parts
@@ -181,15 +180,15 @@ class Evidence:
         """True if passages are judged as in the run: by the same models, with the same cuts."""
         return judging(self.config) == judging(self.record.config)
 
-    def price_of(self, verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Cost:
+    def price_of(self, verdicts: Iterable[Verdict | None], parts: int = 0) -> Cost:
         """Return the cost of these verdicts, where one that is not known may need the grader.
 
-        ``parts``: the question was split.
+        ``parts`` of a question are asked of a model one by one.
         """
         each, config = list(verdicts), self.config if parts else replace(self.config, split=False)
         calls = sum(_calls(verdict, config) for verdict in each)
-        screening = self.prices.screening * len(each) * screenings_a_passage(config)
-        return screening + self.prices.grading * calls
+        screenings = len(each) * (1 + parts * (not config.models.screener.built_in))
+        return self.prices.screening * screenings + self.prices.grading * calls
 
 
 def _calls(verdict: Verdict | None, config: RunConfig) -> int:
@@ -461,7 +460,7 @@ class RecordedGrader:
     def _charge(self, course: ReplayPath, asked: Mapping[PassageId, Verdict | None]) -> None:
         """One judgement a passage; what stays unknown is asked for once."""
         fresh = [verdict for name, verdict in asked.items() if name not in course.probed]
-        course.cost = course.cost + self._evidence.price_of(fresh, parts=bool(self._parts))
+        course.cost = course.cost + self._evidence.price_of(fresh, len(self._parts))
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 
 
