@@ -1,0 +1,101 @@
+"""What a cascade saves on XQuAD, and what it costs in right decisions: the built-in grader before a chat model.
+
+``python -m tests.benchmarks cascade --model openai:NAME --url http://HOST:PORT/v1`` asks what the benchmark ``models``
+has not asked yet of the same model. Cuts are chosen on one half of the articles, figures are of the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from engine.llm.prompts import GRADER_RULES, YES_NO_RULES
+from engine.model.config import RoleModel, RunConfig
+from engine.model.decide import by_cut
+from engine.model.values import Verdict
+from engine.settings import Settings
+from engine.workflows.run_resources import grader_of
+from tests.benchmarks.harness import Bench, Row
+from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs
+from tests.benchmarks.model_grading import Kept, graded, share_of, similarity_of
+from tests.fitting.fit_grader import Vectors
+
+_STEPS = tuple(round(place / 20, 2) for place in range(21))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One pair with what both graders say of it."""
+
+    pair: LabelledPair
+    cheap: float | None
+    dear: float | None
+    """P(relevant) by the screener and by the grader; None where unreadable."""
+
+    def alone(self) -> bool:
+        """Whether the grader alone decides right."""
+        return (self.dear is not None and self.dear >= 0.5) == self.pair.relevant
+
+    def in_cascade(self, cuts: RunConfig) -> tuple[bool, bool]:
+        """Whether it is decided right, and whether the grader was asked."""
+        relevant = None if self.cheap is None else self.cheap >= 0.5
+        sure = 0.0 if self.cheap is None else max(self.cheap, 1 - self.cheap)
+        settled = by_cut(Verdict(relevant, sure, ""), cuts)
+        return (self.alone(), True) if settled is None else (settled.relevant == self.pair.relevant, False)
+
+
+def chosen(learnt: Sequence[Decided]) -> RunConfig:
+    """The cuts with the fewest calls that decide at least as many pairs right as the grader alone.
+
+    Of equals those with the widest band.
+    """
+    least = sum(item.alone() for item in learnt)
+    best, fewest = RunConfig(cascade_low=0, cascade_high=1), len(learnt) + 1
+    for low, high in sorted(product(_STEPS, _STEPS), key=lambda cuts: cuts[0] - cuts[1]):
+        if low > high:
+            continue
+        cuts = replace(best, cascade_low=low, cascade_high=high)
+        found = [item.in_cascade(cuts) for item in learnt]
+        asked = sum(called for _, called in found)
+        if sum(right for right, _ in found) >= least and asked < fewest:
+            best, fewest = cuts, asked
+    return best
+
+
+def cascade(bench: Bench) -> Iterator[Row]:
+    """Rows: right decisions by the grader alone and in the cascade, and the share of calls that is left."""
+    drawn = labelled_pairs(bench.data, Vectors(bench.vectors or bench.folder), bench.sizes.drawn)
+    pairs = [pair for pair in drawn if pair.of == "XQuAD"]
+    if not pairs or not bench.model:
+        print("cascade left out: it needs --model, and a folder with xquad-dev.en.json and xquad-dev.zh.json (--data)")
+        return
+    half, found = halves(pairs), list(_both(bench, pairs))
+    learnt, apart = ([item for item in found if half[item.pair.group] == name] for name in ("fit", "apart"))
+    cuts = chosen(learnt)
+    note = f"cuts {cuts.cascade_low:g} and {cuts.cascade_high:g} of {len(learnt)} pairs, {len(apart)} others"
+    in_cascade = [item.in_cascade(cuts) for item in apart]
+    figures = {
+        "right, grader alone": [item.alone() for item in apart],
+        "right, cascade": [right for right, _ in in_cascade],
+        "right, screener alone": [((item.cheap or 0.0) >= 0.5) == item.pair.relevant for item in apart],
+        "calls that are left": [asked for _, asked in in_cascade],
+    }
+    for name, hits in figures.items():
+        if shares := share_of(hits, [item.pair.group for item in apart]):
+            yield Row(name, "%", (shares[0],), note=f"{shares[1]:.2f}–{shares[2]:.2f}; {note}")
+
+
+def _both(bench: Bench, pairs: Sequence[LabelledPair]) -> Iterator[Decided]:
+    folder = (bench.vectors or bench.folder) / "models"
+    settings = Settings(data_dir=folder, **({"openai_url": bench.url, "ollama_url": bench.url} if bench.url else {}))  # type: ignore[arg-type]
+    way = hashlib.sha256(f"{YES_NO_RULES}{GRADER_RULES}".encode()).hexdigest()[:8]
+    said: list[dict[str, float | None]] = []
+    for name, how in (("builtin", ""), (bench.model, way)):
+        kept = Kept(folder / f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl", closed=bench.kept and name != "builtin")
+        grader = grader_of(RoleModel(name), settings, similarity_of)
+        said.append({pair.key: one.p for pair, one in graded(pairs, grader, kept, how)})
+    cheap, dear = said
+    yield from (Decided(pair, cheap[pair.key], dear[pair.key]) for pair in pairs if pair.key in dear)
