@@ -11,6 +11,7 @@ from engine.builtin.strips import picked, strips_of
 from engine.builtin.sufficiency import by_words
 from engine.errors import ModelError, StoreError
 from engine.flow.context import Retrieval, RunClock
+from engine.flow.declaration import gradings_a_passage
 from engine.model.config import Expand, RoleModel, RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import by_cut, cascades, judging, open_parts
