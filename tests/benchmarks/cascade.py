@@ -1,7 +1,8 @@
-"""What a cascade saves on XQuAD, and what it costs in right decisions: the built-in grader before a chat model.
+"""What a cascade saves, and what it costs in right decisions: the built-in grader before a chat model.
 
 ``python -m tests.benchmarks cascade --model openai:NAME --url http://HOST:PORT/v1`` asks what the benchmark ``models``
-has not asked yet of the same model. Cuts are chosen on one half of the articles, figures are of the other.
+has not asked yet of the same model. Of XQuAD, and of questions asked in other words: cuts are chosen on one half,
+figures are of the other, with the default cuts beside them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs
 from tests.benchmarks.model_grading import Kept, graded, share_of, similarity_of
 from tests.fitting.fit_grader import Vectors
 
+_SETS = ("XQuAD", "other words")
 _STEPS = tuple(round(place / 20, 2) for place in range(21))
 
 
@@ -68,24 +70,30 @@ def chosen(learnt: Sequence[Decided]) -> RunConfig:
 def cascade(bench: Bench) -> Iterator[Row]:
     """Rows: right decisions by the grader alone and in the cascade, and the share of calls that is left."""
     drawn = labelled_pairs(bench.data, Vectors(bench.vectors or bench.folder), bench.sizes.drawn)
-    pairs = [pair for pair in drawn if pair.of == "XQuAD"]
-    if not pairs or not bench.model:
-        print("cascade left out: it needs --model, and a folder with xquad-dev.en.json and xquad-dev.zh.json (--data)")
+    if not bench.model:
+        print("cascade left out: it needs --model")
         return
-    half, found = halves(pairs), list(_both(bench, pairs))
-    learnt, apart = ([item for item in found if half[item.pair.group] == name] for name in ("fit", "apart"))
-    cuts = chosen(learnt)
-    note = f"cuts {cuts.cascade_low:g} and {cuts.cascade_high:g} of {len(learnt)} pairs, {len(apart)} others"
-    in_cascade = [item.in_cascade(cuts) for item in apart]
-    figures = {
+    for name in _SETS:
+        pairs = [pair for pair in drawn if pair.of == name]
+        half, found = halves(drawn), list(_both(bench, pairs))
+        learnt, apart = ([item for item in found if half[item.pair.group] == side] for side in ("fit", "apart"))
+        if learnt and apart:
+            yield from _rows(f"{name} ({len(learnt)} + {len(apart)})", apart, chosen(learnt))
+
+
+def _rows(name: str, apart: Sequence[Decided], cuts: RunConfig) -> Iterator[Row]:
+    hits = {
         "right, grader alone": [item.alone() for item in apart],
-        "right, cascade": [right for right, _ in in_cascade],
         "right, screener alone": [((item.cheap or 0.0) >= 0.5) == item.pair.relevant for item in apart],
-        "calls that are left": [asked for _, asked in in_cascade],
     }
-    for name, hits in figures.items():
-        if shares := share_of(hits, [item.pair.group for item in apart]):
-            yield Row(name, "%", (shares[0],), note=f"{shares[1]:.2f}–{shares[2]:.2f}; {note}")
+    for own in (cuts, RunConfig()):
+        decided = [item.in_cascade(own) for item in apart]
+        between = f"{own.cascade_low:g} to {own.cascade_high:g}"
+        hits[f"right, {between}"] = [right for right, _ in decided]
+        hits[f"calls, {between}"] = [asked for _, asked in decided]
+    for what, values in hits.items():
+        if shares := share_of(values, [item.pair.group for item in apart]):
+            yield Row(f"{name}: {what}", "%", (shares[0],), note=f"95 %: {shares[1]:.2f}–{shares[2]:.2f}")
 
 
 def _both(bench: Bench, pairs: Sequence[LabelledPair]) -> Iterator[Decided]:

@@ -59,7 +59,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("loops", "the four workflows on the sample questions", loops.loops, slow=True),
         Benchmark("quality-loop", "what its rewrites gain on vague questions", quality_loop.quality_loop, slow=True),
         Benchmark("verifying", "verifiers on sentences marked by hand", verifying.verifying),
-        Benchmark("cascade", "the built-in grader before a chat model, on XQuAD", cascade.cascade, slow=True),
+        Benchmark("cascade", "the built-in grader before a chat model", cascade.cascade, slow=True),
         Benchmark("models", "any model as grader, judge, rewriter and verifier", models.models, slow=True),
         Benchmark("modes", "the six modes on questions of two hops", modes.modes, slow=True),
         Benchmark("fused", "search by vectors, by words and by both", fused.fused, slow=True),
