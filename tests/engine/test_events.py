@@ -30,6 +30,7 @@ from engine.model.events import (
     PassageScreened,
     Prepared,
     QualityChecked,
+    ReasonGiven,
     Reranked,
     Retrieved,
     Rewritten,
@@ -148,7 +149,7 @@ def test_what_the_other_loops_say_finds_its_place_too() -> None:
 def test_every_kind_of_event_finds_its_place_in_the_picture() -> None:
     """SC-10"""
     record = fold_all(WHOLE)
-    assert {type(event) for event in WHOLE} == {*Event.__args__} - LOOP_KINDS - {Surrounded}
+    assert {type(event) for event in WHOLE} == {*Event.__args__} - LOOP_KINDS - {Surrounded, ReasonGiven}
     assert (record.id, record.question, record.started_at) == ("r", "first", "2026-01-01T00:00:00Z")
     assert record.manifest == {"grader": "fake", "rewriter": "fake"}
     assert [(item.node, item.duration_ms) for item in record.nodes] == [("retrieve", 20.0), ("grade", None)]
