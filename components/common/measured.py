@@ -28,7 +28,7 @@ def measured_graders(words: Words) -> str:
             "in brackets), as this project measured it:"
         ),
         "",
-        *(f"- **{_named(entry, words)}**: {_ranking(entry, words)}" for entry in _shown()),
+        *(f"- **{_named(entry, words)}**: {found}" for entry in _shown() if (found := _ranking(entry, words))),
         "",
         words("No other model was measured. On your documents, Tune → Grader shows it."),
     ]
@@ -46,6 +46,7 @@ def _named(entry: Entry, words: Words) -> str:
 
 
 def _ranking(entry: Entry, words: Words) -> str:
+    """Of each set with enough pairs; empty where none has."""
     shown = []
     for name, figures in entry["sets"].items():
         if name != "all" and figures["auc"]:

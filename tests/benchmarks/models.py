@@ -23,7 +23,7 @@ from engine.evaluation.grader_bench import GraderFigures, figures
 from engine.evaluation.measured_models import FILE, Entry, Found
 from engine.llm.grader import ChatGrader
 from engine.llm.prompts import GRADER_RULES, YES_NO_RULES
-from engine.model.config import RERANK_SERVER, RoleModel
+from engine.model.config import BUILTIN, RERANK_SERVER, RoleModel
 from engine.roles import Grader
 from engine.settings import Settings
 from engine.workflows.run_resources import grader_of, verifier_of
@@ -66,10 +66,10 @@ def models(bench: Bench) -> Iterator[Row]:
         print("XQuAD left out: no folder with xquad-dev.en.json and xquad-dev.zh.json (--data)")
     lacking = list(missed(bench.data, vectors))
     found = Found()
-    for name in dict.fromkeys(("builtin", bench.model or "builtin")):
+    for name in dict.fromkeys((BUILTIN, bench.model or BUILTIN)):
         model, settings = RoleModel(name), _settings(bench)
         kept, kept_checks = _kept(bench, "models", name), _kept(bench, "verifying", name)
-        said = {"model": "builtin" if model.built_in else bench.called or name, **_circumstances()}
+        said = {"model": BUILTIN if model.built_in else bench.called or name, **_circumstances()}
         if model.built_in:
             said["learnt_from"] = ["XQuAD"]
         if model.chats:
@@ -98,7 +98,7 @@ def _circumstances() -> Entry:
 
 def _kept(bench: Bench, folder: str, name: str) -> Kept:
     file = f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl"
-    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept)
+    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept and name != BUILTIN)
 
 
 def _settings(bench: Bench) -> Settings:
@@ -240,8 +240,8 @@ def _replaced(before: Sequence[Entry], now: Sequence[Entry]) -> list[Entry]:
     return list({**known, **{_name(entry): entry for entry in now}}.values())
 
 
-def _name(entry: Entry) -> tuple[str, str, bool]:
-    return entry["model"], entry.get("kind", ""), "fitted_on" in entry
+def _name(entry: Entry) -> tuple[object, ...]:
+    return entry["model"], entry.get("kind"), "fitted_on" in entry, "compared_with" in entry
 
 
 def rows_of(found: Found) -> Iterator[Row]:

@@ -181,10 +181,11 @@ def test_what_is_measured_again_takes_the_place_of_what_was(tmp_path: Path) -> N
     path = tmp_path / "measured.json"
     given = list(of_grader(_pairs(), _Surer(), Kept(tmp_path / "kept.jsonl")))
     entries: list[Entry] = [{"model": name, "date": "2026-01-01", **entry} for name in ("m", "n") for entry in given]
+    entries.append({**entries[0], "compared_with": "said"})
     write(Found(graders=entries), path)
     write(Found(graders=[{**entries[0], "date": "2026-02-02"}]), path)
     kept = Found(**json.loads(path.read_text(encoding="utf-8"))).graders
-    assert [entry["date"] for entry in kept] == ["2026-02-02", *["2026-01-01"] * 3]
+    assert [entry["date"] for entry in kept] == ["2026-02-02", *["2026-01-01"] * 4]
 
 
 def test_the_table_says_how_p_came_about_and_how_far_a_figure_can_be_trusted() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from components.common.i18n import words_for
@@ -26,6 +28,11 @@ def test_a_set_that_the_built_in_grader_was_fitted_on_is_marked() -> None:
     line = next(line for line in measured_graders(EN).splitlines() if line.startswith("- **built-in**"))
     assert [part.endswith("fitted on it") for part in line.split(" · ") if "XQuAD" in part] == [True]
     assert line.count("fitted on it") == 1
+
+
+def test_what_was_measured_on_too_few_pairs_is_not_listed() -> None:
+    listed = [line for line in measured_graders(EN).splitlines() if line.startswith("- ")]
+    assert listed and all(re.search(r": .*\d\.\d\d \(", line) for line in listed)
 
 
 @pytest.mark.parametrize(("words", "nothing"), [(EN, "No other model was measured."), (ZH, "其他模型没有测过。")])

@@ -28,7 +28,7 @@ def tables_of(found: Found) -> str:
 
 def graders_table(found: Found) -> str:
     """A line for each grader and way of asking: ranking by set, then everything else on all pairs."""
-    sets = list(dict.fromkeys(name for entry in found.graders for name in entry["sets"] if name != "all"))
+    sets = list(dict.fromkeys(name for entry in found.graders for name in entry["sets"]))
     head = (
         "grader",
         "P(relevant) is",
