@@ -12,11 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from components.common.markup import draw, node
-from components.common.measured import measured_graders
 from components.common.phrases import begun, fault_text, model_label
 from components.common.url_state import put_into_url, take_from_url
 from components.labels import help_of, name_of
 from engine.errors import InvalidConfig
+from engine.evaluation.measured_models import Entry, measured_models
+from engine.messages import N_
 from engine.model.config import BUILTIN, ROLES, SETTINGS, Parameter, RoleModel, Setting
 from engine.model.values import Fault
 
@@ -25,6 +26,15 @@ _LONGEST_MODEL = 200
 _SEARCHES = tuple(SETTINGS["search"].choices)
 _WISHED = "search_wished"
 """Session key of the search that was chosen before a collection came that cannot do it."""
+_MEASURED_SETS: Mapping[str, str] = {
+    "samples": N_("samples"),
+    "other words": N_("asked in other words"),
+}
+"""Sets of pairs that are no proper names."""
+_MEASURED_WAYS: Mapping[str, str] = {
+    "token": N_("{model} (probability of yes)"),
+    "said": N_("{model} (confidence that it states)"),
+}
 
 
 def slider(
@@ -223,6 +233,47 @@ def model_picker(
         model = BUILTIN
     put_into_url(role, model, BUILTIN if usual == BUILTIN else "")
     return model
+
+
+def measured_graders(words: Words) -> str:
+    """A list in Markdown: how well each measured grader ranks, by set of questions."""
+    lines = [
+        words(
+            "How often a passage that answers is put above one that does not (1 always, 0.5 by chance; 95 % intervals "
+            "in brackets), as this project measured it:"
+        ),
+        "",
+        *(
+            f"- **{_named_grader(entry, words)}**: {found}"
+            for entry in _measured()
+            if (found := _ranking(entry, words))
+        ),
+        "",
+        words("No other model was measured. On your documents, Tune → Grader shows it."),
+    ]
+    return "\n".join(lines)
+
+
+def _measured() -> list[Entry]:
+    """As shipped, on all pairs: a calibration changes no order."""
+    return [entry for entry in measured_models().graders if "fitted_on" not in entry and "compared_with" not in entry]
+
+
+def _named_grader(entry: Entry, words: Words) -> str:
+    label, way = model_label(str(entry["model"]), words), _MEASURED_WAYS.get(str(entry["kind"]))
+    return words(way, model=label) if way else label
+
+
+def _ranking(entry: Entry, words: Words) -> str:
+    """Of each set with enough pairs; empty where none has."""
+    shown = []
+    for name, figures in entry["sets"].items():
+        if name != "all" and figures["auc"]:
+            figure = "{:.2f} ({:.2f}–{:.2f})".format(*figures["auc"])
+            if name in entry.get("learnt_from", ()):
+                figure = words("{figure}, fitted on it", figure=figure)
+            shown.append(f"{words(_MEASURED_SETS[name]) if name in _MEASURED_SETS else name} {figure}")
+    return " · ".join(shown)
 
 
 def model_wanted(role: str, usual: str) -> str:

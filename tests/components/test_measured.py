@@ -7,7 +7,7 @@ import re
 import pytest
 
 from components.common.i18n import words_for
-from components.common.measured import measured_graders
+from components.common.widgets import measured_graders
 from engine.evaluation.measured_models import measured_models
 from tests.docs.model_tables import graders_table
 
