@@ -21,6 +21,9 @@ def listed(chances: Mapping[str, float]) -> dict[str, Any]:
     return {**every[0], "top_logprobs": every}
 
 
-def lists_none(address: str, models: Iterable[str]) -> None:
-    """Remember of a server that it lists none, as after the first question to each of its models."""
-    weighing.update({(address, name): False for name in models})
+def started(address: str, models: Iterable[str], weigh: WeighFunction | None) -> None:
+    """Remember of a server that it lists none; of one that does nothing, nor of another one at its port before."""
+    for name in models:
+        weighing.pop((address, name), None)
+        if weigh is None:
+            weighing[address, name] = False

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Self, TypeAlias
 
 from tests.support.http_stand_in import HttpStandIn, begin, body_of, send
-from tests.support.log_probabilities import WeighFunction, listed, lists_none
+from tests.support.log_probabilities import WeighFunction, listed, started
 from tests.support.ollama_stand_in.chat import default_reply
 from tests.support.ollama_stand_in.recorder import RecordedRequest
 from tests.support.ollama_stand_in.text import pieces, token_count
@@ -109,8 +109,7 @@ class OpenAIStandIn(HttpStandIn):
 
     def __enter__(self) -> Self:
         super().__enter__()
-        if self._weigh is None:
-            lists_none(self.url, (f"openai:{name}" for name in self.models))
+        started(self.url, (f"openai:{name}" for name in self.models), self._weigh)
         return self
 
     @property

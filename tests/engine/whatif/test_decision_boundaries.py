@@ -17,7 +17,7 @@ from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
 from engine.replay.decision_boundaries import DecisionBoundary, Sweep
 from engine.replay.decision_map import DecisionMap, decision_map
-from engine.replay.lines import NUMBERS, round_value
+from engine.replay.lines import numbers_of, round_value
 from engine.replay.table import run_table
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 
@@ -100,7 +100,7 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
 def test_every_cell_of_a_map_holds_what_a_what_if_of_its_corners_and_its_try_value_says(data: st.DataObject) -> None:
     """SC-04: equal neighbours are one cell, unequal ones are not."""
     record = run_in(data.draw(worlds()), data.draw(recordings()))
-    x, y = data.draw(st.permutations(NUMBERS))[:2]
+    x, y = data.draw(st.permutations(numbers_of(record.config)))[:2]
     found = decision_map(record, record.config, x, y)
     place = found.cell_of(getattr(record.config, x), getattr(record.config, y))
     assert place is not None

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, get_args
 
-from tests.support.log_probabilities import lists_none
+from tests.support.log_probabilities import started
 from tests.support.ollama_stand_in.behaviours import (
     Behaviour,
     DiesMidStream,
@@ -151,9 +151,8 @@ class OllamaStandIn:
         )
         self._thread.start()
         self._port = ready.result()
-        if self._weigh is None:
-            names = {name for card in self.models for name in (card.name, card.full_name)}
-            lists_none(self.url, (f"ollama:{name}" for name in names))
+        names = {name for card in self.models for name in (card.name, card.full_name)}
+        started(self.url, (f"ollama:{name}" for name in names), self._weigh)
 
     def close(self) -> None:
         """Drop every connection, release anything that hangs, and free the port. Safe to call twice."""
