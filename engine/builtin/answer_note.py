@@ -71,7 +71,7 @@ class Checked:
     note: AnswerNote
     """The recorded one, which records of older versions keep."""
     otherwise: AnswerNote
-    """That of an answer of which every sentence is supported."""
+    """That of an answer whose every sentence is supported."""
     chances: tuple[float | None, ...] | None
     """P(supported) of each sentence; None where nothing was to be checked."""
     verifier: RoleModel
@@ -107,7 +107,7 @@ class Checked:
 
 
 def note_of(chances: Iterable[float | None], min_support: float, otherwise: AnswerNote) -> AnswerNote:
-    """The weightiest note; ``otherwise`` is that of an answer of which every sentence is supported."""
+    """The weightiest note; ``otherwise`` is that of an answer whose every sentence is supported."""
     found = tuple(chances)
     if any(item is not None and item < min_support for item in found):
         return "unsupported"
@@ -143,7 +143,7 @@ def _worked(record: RunRecord) -> Worked | None:
 
 
 def _otherwise(record: RunRecord) -> AnswerNote:
-    """The note of an answer of which no sentence is unsupported; empty for one that cites what bears it out.
+    """The note of an answer without unsupported sentences; empty for one that cites what bears it out.
 
     A built-in generator quotes with markers or says that it cannot tell: a denial next to a marker is a passage's own.
     """

@@ -163,7 +163,7 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
 
 
 def _evaluated(evidence: Evidence, configs: Sequence[RunConfig], cutoff: int) -> Evaluation:
-    """The figures of configs that all have the grader of this evidence, or one of which nothing is known."""
+    """The figures of configs that all have the grader of this evidence, or an unknown one."""
     replayed = replay_all(evidence, configs)
     reached = np.where(replayed.path_known, replayed.round, -1)
     measures = _Measures(evidence, configs, replayed, kept_under(evidence, configs, reached, cutoff))

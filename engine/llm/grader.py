@@ -8,16 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from engine.errors import (
-    ModelError,
-    ModelGarbled,
-    ModelInterrupted,
-    ModelRefused,
-    ModelTimeout,
-    PromptTooLong,
-    ThoughtTooLong,
-    UnreadableReply,
-)
+from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, WhyReply, read_reply
@@ -31,7 +22,7 @@ from engine.llm.prompts import (
     verdict_schema,
     yes_no_messages,
 )
-from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
+from engine.llm.role import OF_ONE_ITEM, TRIES, ChatRole, Inquiry, Taken, at_once
 from engine.llm.yes_no import YesNo
 from engine.model.config import RoleModel
 from engine.model.grader_fit import GraderFit, calibrated, refitted, sigmoid
@@ -40,15 +31,6 @@ from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
-_PASSING_FAULTS = (
-    ModelGarbled,
-    ModelInterrupted,
-    ModelRefused,
-    ModelTimeout,
-    PromptTooLong,
-    ThoughtTooLong,
-)
-"""Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
 _UNREADABLE = "The model's reply could not be read as a verdict."
 _CONTRADICTION = "The model said no, but with a confidence that means yes; that is no verdict."
 
@@ -195,7 +177,7 @@ class ChatGrader(ChatRole):
                     taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
                 self._keep(asked, passage, taken)
                 verdict = taken.value
-        except _PASSING_FAULTS as failure:
+        except OF_ONE_ITEM as failure:
             if trace.time_left_s() <= 0:
                 raise TimeoutError from failure
             reasons, fault = [failure.fact], failure
@@ -234,7 +216,7 @@ class ChatGrader(ChatRole):
         """The verdict with its reason; without one where none could be had, as the verdict stands all the same."""
         try:
             return replace(verdict, reason=await self.reason(asked.question, passage, verdict, trace))
-        except (*_PASSING_FAULTS, UnreadableReply):
+        except (*OF_ONE_ITEM, UnreadableReply):
             return verdict
 
     async def reason(self, question: str, passage: Passage, verdict: Verdict, trace: Trace = SILENT) -> str:

@@ -8,7 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from engine.errors import ModelError, UnreadableReply
+from engine.errors import (
+    ModelError,
+    ModelGarbled,
+    ModelInterrupted,
+    ModelRefused,
+    ModelTimeout,
+    PromptTooLong,
+    ThoughtTooLong,
+    UnreadableReply,
+)
 from engine.llm.chat import ChatModel, ReplyT, Said
 from engine.llm.faults import worth_repeating
 from engine.llm.prompts import Schema
@@ -19,6 +28,8 @@ from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
 TRIES = 2
+OF_ONE_ITEM = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong)
+"""Faults that may concern one passage or sentence alone; the rest, such as an unreachable server, end all."""
 _USUAL_CONTEXT = RoleModel().num_ctx
 RequestT = TypeVar("RequestT")
 ValueT = TypeVar("ValueT")

@@ -128,7 +128,7 @@ class Asking:
     scorer: Scorer
     role: RoleName
     question: str
-    """Or whatever else they are held against, such as a sentence of an answer."""
+    """Or what else they are compared with, such as a sentence of an answer."""
     texts: Sequence[str]
     trace: Trace
     passages: Sequence[PassageId] = ()

@@ -12,20 +12,11 @@ from typing import Final
 from engine.builtin.answer_reading import Statement
 from engine.builtin.answer_support import checked_statements, cited_texts, sentence_alone, word_checks
 from engine.builtin.strips import strips_of
-from engine.errors import (
-    ModelGarbled,
-    ModelInterrupted,
-    ModelRefused,
-    ModelTimeout,
-    PromptTooLong,
-    ThoughtTooLong,
-    UnreadableReply,
-    WorkbenchError,
-)
+from engine.errors import ModelTimeout, UnreadableReply, WorkbenchError
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply
-from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
-from engine.llm.role import ChatRole, Inquiry, at_once
+from engine.llm.prompts import Schema, fenced, prompt, reply_schema
+from engine.llm.role import OF_ONE_ITEM, ChatRole, Inquiry, at_once
 from engine.llm.scoring import Asking, Scorer
 from engine.llm.sizes import estimate_tokens
 from engine.model.grader_fit import sigmoid
@@ -34,10 +25,7 @@ from engine.roles import MOST_CHECKED, SILENT, Given, Trace
 
 _log = logging.getLogger(__name__)
 VERIFIER_PROMPT_VERSION: Final = "verifier-1"
-_OF_ONE = (
-    *(ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong),
-    *(ThoughtTooLong, UnreadableReply),
-)
+_OF_ONE = (*OF_ONE_ITEM, UnreadableReply)
 """Faults that may concern one sentence alone."""
 WINDOW = 300
 """Tokens of a text that a scoring model reads at a time: most have room for 512, the sentence included."""
@@ -65,9 +53,7 @@ _AGAIN = (
 _SCHEMA = reply_schema(
     "check",
     "Whether a text says what a sentence says.",
-    object_schema({"verdict": {"type": "boolean"}, "sure": {"type": "number", "minimum": 0.5, "maximum": 1}})[
-        "properties"
-    ],
+    {"verdict": {"type": "boolean"}, "sure": {"type": "number", "minimum": 0.5, "maximum": 1}},
 )
 
 

@@ -38,7 +38,7 @@ class YesNo:
 
     @property
     def log_odds(self) -> float:
-        """ln(P(yes) / P(no)); a side of which no token was listed has the most that it can have."""
+        """ln(P(yes) / P(no)); a side without a listed token has the most that it can have."""
         return math.log((self.yes or self.least) / (self.no or self.least))
 
     def to_dict(self) -> dict[str, Any]:

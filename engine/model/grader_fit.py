@@ -83,7 +83,7 @@ def raw_of(verdict: Verdict) -> float | None:
     """The number that a calibration of a verdict's kind reads; None where there is none.
 
     A score and the log-odds of a token as they came. Of a self-reported P that P itself, a *no* at even chances just
-    below one half, so that it can be told from a *yes* there.
+    below one half, so that it stays apart from a *yes* there.
     """
     if verdict.relevant is None or verdict.bare:
         return None

@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks cascade --model openai:NAME --url http://HOST:PORT/v1`` asks what the benchmark ``models``
 has not asked yet of the same model. Of XQuAD, and of questions asked in other words: cuts are chosen on one half,
-figures are of the other, with the default cuts beside them.
+figures are of the other, next to those of the default cuts.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def grade(
 
 
 def test_p_is_the_share_of_the_tokens_that_mean_yes(serving: Serving) -> None:
-    """BE-03, SC-03: whatever their case and blanks, in both languages."""
+    """BE-03, SC-03: in any case and with any blanks, in both languages."""
     right, wrong = grade(serving(sure).grader(), [RIGHT, WRONG])
     assert right.raw == pytest.approx(math.log(0.82 / 0.1)) and wrong.raw == pytest.approx(-math.log(0.82 / 0.1))
     assert right.p_relevant == pytest.approx(0.82 / 0.92) and wrong.p_relevant == pytest.approx(0.1 / 0.92)

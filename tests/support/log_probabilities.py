@@ -1,4 +1,4 @@
-"""Log-probabilities as model servers list them, and servers of which it is known that they list none."""
+"""Log-probabilities as model servers list them, and servers that are known to list none."""
 
 from __future__ import annotations
 

@@ -350,7 +350,7 @@ class Round:
     """False where a repeated rewrite or a spent budget left nothing to search again."""
     verdicts: Mapping[PassageId, Verdict] = field(default_factory=dict)
     screened: Mapping[PassageId, Verdict] = field(default_factory=dict)
-    """What the screener of a cascade said of each passage that it saw in this round, whoever decided."""
+    """What the screener of a cascade said of each passage that it saw in this round, also where the grader decided."""
     reused: tuple[PassageId, ...] = ()
     """Passages whose verdict came from an earlier round."""
     rewrite_input: str = ""
