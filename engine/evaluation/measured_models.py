@@ -1,6 +1,6 @@
 """Figures of models as graders, judges, rewriters and verifiers, measured by this project for the page and the docs.
 
-``measured_models.json`` is written by ``python -m tests.benchmarks models --record`` and never by hand.
+``measured_models.json`` is written by the benchmarks ``models`` and ``model-runs`` with ``--record``, never by hand.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class Found:
     judges: list[Entry] = field(default_factory=list)
     rewriters: list[Entry] = field(default_factory=list)
     verifiers: list[Entry] = field(default_factory=list)
+    runs: list[Entry] = field(default_factory=list)
+    """Models in whole runs: right and wrong answers, refusals."""
 
 
 @lru_cache(maxsize=1)

@@ -7,21 +7,17 @@ figures are of the other, next to those of the default cuts.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from engine.llm.prompts import GRADER_RULES, YES_NO_RULES
-from engine.model.config import RoleModel, RunConfig
+from engine.model.config import BUILTIN, RoleModel, RunConfig
 from engine.model.decide import by_cut
 from engine.model.values import Verdict
-from engine.settings import Settings
 from engine.workflows.run_resources import grader_of
 from tests.benchmarks.harness import Bench, Row
 from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs
-from tests.benchmarks.model_grading import Kept, graded, share_of, similarity_of
+from tests.benchmarks.model_grading import PROMPTS, graded, kept_replies, settings_of, share_of, similarity_of
 from tests.fitting.fit_grader import Vectors
 
 _SETS = ("XQuAD", "other words")
@@ -97,12 +93,10 @@ def _rows(name: str, apart: Sequence[Decided], cuts: RunConfig) -> Iterator[Row]
 
 
 def _both(bench: Bench, pairs: Sequence[LabelledPair]) -> Iterator[Decided]:
-    folder = (bench.vectors or bench.folder) / "models"
-    settings = Settings(data_dir=folder, **({"openai_url": bench.url, "ollama_url": bench.url} if bench.url else {}))  # type: ignore[arg-type]
-    way = hashlib.sha256(f"{YES_NO_RULES}{GRADER_RULES}".encode()).hexdigest()[:8]
+    settings = settings_of(bench)
     said: list[dict[str, float | None]] = []
-    for name, how in (("builtin", ""), (bench.model, way)):
-        kept = Kept(folder / f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl", closed=bench.kept and name != "builtin")
+    for name, how in ((BUILTIN, ""), (bench.model, PROMPTS)):
+        kept = kept_replies(bench, "models", name)
         grader = grader_of(RoleModel(name), settings, similarity_of)
         said.append({pair.key: one.p for pair, one in graded(pairs, grader, kept, how)})
     cheap, dear = said

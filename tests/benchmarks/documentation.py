@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from engine.engine import Engine
-from engine.knowledge.ingest import items_of
+from engine.knowledge.ingest import IngestItem, items_of
 from engine.model.config import RunConfig, config_from_dict
 from engine.model.values import RunRecord
-from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
+from tests.benchmarks.model_grading import settings_of
 
 TREES = Path(__file__).with_name("trees")
 LANGUAGES = ("en", "zh")
@@ -55,27 +56,29 @@ _ACROSS = 4
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question as it was asked, and the run that it became."""
+    """One question as it was asked, and what became of it."""
 
-    record: RunRecord
-    answers: tuple[str, ...] = ()
-    """Texts, one of them in any right answer; empty where no page answers."""
-    sources: tuple[str, ...] = ()
+    answerable: bool
+    rank: int | None
+    """Of the first passage from a right source in the first search; the first is 0."""
+    given: bool
+    """Whether there is an answer that does not say that it cannot tell."""
+    right: bool
+    ms: float
 
     def found(self, among: int) -> bool:
         """Whether the first search has a right source among its first passages."""
-        first = self.record.rounds[0].candidates[:among] if self.record.rounds else ()
-        return any(item.passage.source in self.sources for item in first)
+        return self.rank is not None and self.rank < among
 
-    @property
-    def given(self) -> bool:
-        """Whether there is an answer that does not say that it cannot tell."""
-        return self.record.outcome in ("answered", "answered_forced") and self.record.answer_note != "cannot_tell"
 
-    @property
-    def right(self) -> bool:
-        said = _plain(self.record.answer)
-        return self.given and any(_plain(answer) in said for answer in self.answers)
+def asked_of(record: RunRecord, answers: Sequence[str] = (), sources: Sequence[str] = ()) -> Asked:
+    """A run held against ``answers``, one of which is in any right answer; empty where no page answers."""
+    candidates = record.rounds[0].candidates if record.rounds else ()
+    ranks = [rank for rank, item in enumerate(candidates) if item.passage.source in sources]
+    given = record.outcome in ("answered", "answered_forced") and record.answer_note != "cannot_tell"
+    said = _plain(record.answer)
+    right = given and any(_plain(answer) in said for answer in answers)
+    return Asked(bool(answers), min(ranks, default=None), given, right, record.duration_ms)
 
 
 def documentation(bench: Bench) -> Iterator[Row]:
@@ -84,9 +87,7 @@ def documentation(bench: Bench) -> Iterator[Row]:
     if not trees or bench.data is None:
         print(f"left out: no folder with {', '.join(path.stem for path in sorted(TREES.glob('*.json')))} (--data)")
         return
-    kept = (bench.vectors or bench.folder) / "documentation"
-    with Engine.open(Settings(data_dir=kept)) as engine:
-        engine.wait_until_ready()
+    with opened(bench) as engine:
         for path in trees:
             tree = json.loads(path.read_text(encoding="utf-8"))
             for place, variant in enumerate(VARIANTS):
@@ -94,15 +95,27 @@ def documentation(bench: Bench) -> Iterator[Row]:
                 config = config_from_dict({**variant.settings, "collection": collection})
                 for language in LANGUAGES:
                     if language == tree["language"] or place < _ACROSS:
-                        asked = list(runs(engine, tree, language, config))
-                        yield from _rows(f"{path.stem}, asked in {language}: {variant.name}", asked)
+                        found = runs(engine, tree, language, config)
+                        yield from _rows(f"{path.stem}, asked in {language}: {variant.name}", found)
+
+
+@contextmanager
+def opened(bench: Bench) -> Iterator[Engine]:
+    """An engine over the collections that are kept between runs."""
+    with Engine.open(settings_of(bench, (bench.vectors or bench.folder) / "documentation")) as engine:
+        engine.wait_until_ready()
+        yield engine
 
 
 def ingested(engine: Engine, folder: Path, context: Context) -> str:
     """The collection of a tree, made where it is not there."""
-    name = f"{folder.name.replace('-', '_')}_{context}"
+    items, _ = items_of([folder])
+    return filled(engine, items, f"{folder.name.replace('-', '_')}_{context}", context)
+
+
+def filled(engine: Engine, items: Sequence[IngestItem], name: str, context: Context) -> str:
+    """The collection of this name, made of the items where it is not there."""
     if name not in {info.name for info in engine.collections()}:
-        items, _ = items_of([folder])
         job = engine.ingestions.start(items, name, context=context)
         status = engine.ingestions.wait(job, _INGEST_S)
         assert status.state == "done", status.fault
@@ -111,22 +124,25 @@ def ingested(engine: Engine, folder: Path, context: Context) -> str:
 
 def runs(engine: Engine, tree: Mapping[str, Any], language: str, config: RunConfig) -> Iterator[Asked]:
     """The questions of a tree in one language, answerable ones first."""
-    for item in tree["answerable"]:
-        yield Asked(engine.run(item[language], config), tuple(item["answers"]), tuple(item["sources"]))
-    for item in tree["unanswerable"]:
-        yield Asked(engine.run(item[language], config))
+    for item in (*tree["answerable"], *tree["unanswerable"]):
+        yield asked(engine, item, language, config)
+
+
+def asked(engine: Engine, item: Mapping[str, Any], language: str, config: RunConfig) -> Asked:
+    """One question of a tree in one language."""
+    return asked_of(engine.run(item[language], config), item.get("answers", ()), item.get("sources", ()))
 
 
 def _rows(name: str, asked: Iterable[Asked]) -> Iterator[Row]:
     asked = list(asked)
-    answerable = [item for item in asked if item.answers]
-    others = [item for item in asked if not item.answers]
+    answerable = [item for item in asked if item.answerable]
+    others = [item for item in asked if not item.answerable]
     yield share(f"{name}: right source first", [item.found(1) for item in answerable])
     yield share(f"{name}: among the first five", [item.found(_TOP) for item in answerable])
     yield share(f"{name}: answered right", [item.right for item in answerable])
     yield share(f"{name}: answered wrong", [item.given and not item.right for item in answerable])
     yield share(f"{name}: unanswerable, refused", [not item.given for item in others])
-    yield Row(f"{name}: time of a run", "ms", tuple(item.record.duration_ms for item in asked))
+    yield Row(f"{name}: time of a run", "ms", tuple(item.ms for item in asked))
 
 
 def share(name: str, hits: list[bool]) -> Row:

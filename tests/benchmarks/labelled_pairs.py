@@ -69,7 +69,7 @@ def labelled_pairs(data: Path | None, vectors: Vectors, questions: int = QUESTIO
             found += _of_xquad(data / f"xquad-dev.{language}.json", language, vectors, near, questions)
         if data is not None and (data / "rgb" / f"{language}.json").is_file():
             found += _of_rgb(data / "rgb" / f"{language}.json", language, vectors, near, questions)
-    return sorted(found, key=lambda pair: (_drawn(pair.question), pair.key))
+    return sorted(found, key=lambda pair: (drawn(pair.question), pair.key))
 
 
 def halves(pairs: Iterable[LabelledPair]) -> dict[str, Half]:
@@ -81,11 +81,12 @@ def halves(pairs: Iterable[LabelledPair]) -> dict[str, Half]:
     return {
         group: cast(Half, names[place % 2])
         for of in groups.values()
-        for place, group in enumerate(sorted(of, key=_drawn))
+        for place, group in enumerate(sorted(of, key=drawn))
     }
 
 
-def _drawn(text: str) -> str:
+def drawn(text: str) -> str:
+    """A key that puts texts into the order of a draw by the fixed seed."""
     return hashlib.sha256(f"{SEED}:{text}".encode()).hexdigest()
 
 
@@ -133,7 +134,7 @@ def _of_sample(item: SampleQuestion, ids: Sequence[PassageId], cosines: Array) -
     """One of the expected passages, and the nearest of the others; two of those where nothing answers."""
     order = sorted(range(len(ids)), key=lambda at: -cosines[at])
     if item.expected:
-        yield ids.index(random.Random(_drawn(item.id)).choice(item.expected))
+        yield ids.index(random.Random(drawn(item.id)).choice(item.expected))
     others = [at for at in order if ids[at] not in item.expected]
     yield from others[: 1 if item.expected else 2]
 
@@ -143,13 +144,13 @@ def _of_xquad(
 ) -> Iterator[LabelledPair]:
     paragraphs, asked = read_xquad(path)
     matrix = np.stack([vectors.passage(text) for _, text in paragraphs])
-    chosen = sorted(range(len(asked)), key=lambda at: _drawn(f"{language}{at}"))[:count]
+    chosen = sorted(range(len(asked)), key=lambda at: drawn(f"{language}{at}"))[:count]
     for at in chosen:
         item = asked[at]
         query = vectors.query(item.question)
         cosines, floor = matrix @ query, near.floor(query)
         others = [one.answer for one in asked if one.paragraph == item.paragraph and one.answer != item.answer]
-        other = random.Random(_drawn(item.question)).choice(others) if others else ""
+        other = random.Random(drawn(item.question)).choice(others) if others else ""
         for place in (item.paragraph, _hardest(item, paragraphs, cosines.astype(float))):
             text, source = paragraphs[place][1], f"xquad-{language}-{place}"
             passage = passage_of(source, text, float(cosines[place]), floor)
@@ -173,7 +174,7 @@ def _of_rgb(
 ) -> Iterator[LabelledPair]:
     """The nearest passage of either label; RGB is a JSON object a line."""
     items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    for item in sorted(items, key=lambda item: _drawn(f"{language}{item['id']}"))[:count]:
+    for item in sorted(items, key=lambda item: drawn(f"{language}{item['id']}"))[:count]:
         query = vectors.query(item["query"])
         floor = near.floor(query)
         for label in ("positive", "negative"):

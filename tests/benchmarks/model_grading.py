@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,11 +18,15 @@ import numpy as np
 
 from engine.evaluation.fit_scores import table_of
 from engine.evaluation.grader_bench import GraderFigures, LabelSource, Pair, figures
+from engine.llm.prompts import GRADER_RULES, YES_NO_PROMPT_VERSION, YES_NO_RULES
+from engine.model.config import BUILTIN, RERANK_SERVER
 from engine.model.grader_fit import calibrated
 from engine.model.values import ModelCall, Passage
 from engine.model.values.names import VerdictKind
 from engine.roles import Grader
 from engine.roles.trace import SilentTrace
+from engine.settings import Settings
+from tests.benchmarks.harness import Bench
 from tests.benchmarks.labelled_pairs import LabelledPair
 
 RESAMPLES = 1000
@@ -29,6 +35,8 @@ _Item = TypeVar("_Item")
 FigureOf = Literal["kappa", "auc", "ece", "brier", "accuracy"]
 MEASURED: tuple[FigureOf, ...] = ("auc", "kappa", "accuracy", "ece", "brier")
 Interval = tuple[float, float]
+PROMPTS = hashlib.sha256(f"{YES_NO_PROMPT_VERSION}{YES_NO_RULES}{GRADER_RULES}".encode()).hexdigest()[:8]
+"""What verdicts of a chat model are kept apart by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +99,20 @@ class Kept:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"key": key, "value": self._known[key]}, ensure_ascii=False) + "\n")
         return self._known[key]
+
+
+def kept_replies(bench: Bench, folder: str, name: str) -> Kept:
+    """What a model said in an earlier run of a benchmark, and what it says now; built-in roles are always asked."""
+    file = f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl"
+    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept and name != BUILTIN)
+
+
+def settings_of(bench: Bench, folder: Path | None = None) -> Settings:
+    """Settings with the address of the server of ``--url``."""
+    given = {"openai_url": bench.url, "ollama_url": bench.url} if bench.url else {}
+    if bench.url and bench.model.startswith(RERANK_SERVER):
+        given = {"rerank_url": bench.url}
+    return Settings(data_dir=folder or bench.folder, **given)  # type: ignore[arg-type]
 
 
 def graded(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept, way: str = "") -> list[Verdicted]:

@@ -27,7 +27,8 @@ from tests.benchmarks.labelled_pairs import LabelledPair, other_words, passage_o
 from tests.benchmarks.model_grading import Graded, Heard, Kept, similarity_of
 from tests.fitting.fit_grader import Similarities, Vectors, read_xquad
 
-FIRST = 5
+FIRST = 3
+"""Passages of a search; among more of them a question seldom misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ async def _judged(judge: ChatAnswerJudge, request: JudgeRequest) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A question whose right passage is not among the first five, with those five and everything that is searched."""
+    """A question whose right passage is not among the first, with those and everything that is searched."""
 
     question: str
     right: str
@@ -115,7 +116,7 @@ class Rewritten:
     question: str
 
     finds: bool
-    """Whether the right passage is among the first five of the new query."""
+    """Whether the right passage is among the first of the new query."""
     same: bool
     """Whether it is the question over again."""
     readable: bool
@@ -123,13 +124,17 @@ class Rewritten:
 
 
 def rewritten(
-    items: Sequence[Missed], model: RoleModel, settings: Settings, kept: Kept, vectors: Vectors
+    items: Sequence[Missed], model: RoleModel, settings: Settings, kept: Kept, vectors: Vectors, *, reasons: bool
 ) -> list[Rewritten]:
-    """One rewrite of each question, after a round whose five passages all failed with the built-in grader's reasons."""
+    """One rewrite of each question, after a round whose first passages all failed.
+
+    With the ``reasons`` of the built-in grader, or without any, as after verdicts of one word.
+    """
     rewriter: Rewriter = BuiltinRewriter() if model.built_in else ChatRewriter(model, settings)
     found = []
     for item in items:
-        plain = kept.of(f"rewrite {item.question}", partial(_rewrite, item, rewriter))
+        key = f"rewrite {item.question}{'' if reasons else ' without reasons'}"
+        plain = kept.of(key, partial(_rewrite, item, rewriter, reasons))
         if plain is None:
             continue
         query = plain["query"]
@@ -141,14 +146,16 @@ def rewritten(
     return found
 
 
-def _rewrite(item: Missed, rewriter: Rewriter) -> dict[str, Any]:
-    return asyncio.run(_query(item, rewriter))
+def _rewrite(item: Missed, rewriter: Rewriter, reasons: bool) -> dict[str, Any]:
+    return asyncio.run(_query(item, rewriter, reasons))
 
 
-async def _query(item: Missed, rewriter: Rewriter) -> dict[str, Any]:
+async def _query(item: Missed, rewriter: Rewriter, reasons: bool) -> dict[str, Any]:
     verdicts = await BuiltinGrader(similarity_of).grade(item.question, item.first)
     failed = tuple(
         FailedPassage(passage.id, passage.text, passage.similarity, verdict.reason, verdict.covered, verdict.missing)
+        if reasons
+        else FailedPassage(passage.id, passage.text, passage.similarity, "")
         for passage, verdict in zip(item.first, verdicts, strict=True)
     )
     heard, began, query = Heard(), time.perf_counter(), ""

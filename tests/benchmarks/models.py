@@ -9,10 +9,9 @@ into the file that ``docs/models.md`` and the page's advice are made from; ``--c
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -22,8 +21,7 @@ from engine.builtin.answer_support import WordVerifier
 from engine.evaluation.grader_bench import GraderFigures, figures
 from engine.evaluation.measured_models import FILE, Entry, Found
 from engine.llm.grader import ChatGrader
-from engine.llm.prompts import GRADER_RULES, YES_NO_RULES
-from engine.model.config import BUILTIN, RERANK_SERVER, RoleModel
+from engine.model.config import BUILTIN, RoleModel
 from engine.roles import Grader
 from engine.settings import Settings
 from engine.workflows.run_resources import grader_of, verifier_of
@@ -31,6 +29,7 @@ from tests.benchmarks.harness import Bench, Row, machine
 from tests.benchmarks.labelled_pairs import LabelledPair, halves, labelled_pairs
 from tests.benchmarks.model_grading import (
     MEASURED,
+    PROMPTS,
     Graded,
     Kept,
     Verdicted,
@@ -38,6 +37,8 @@ from tests.benchmarks.model_grading import (
     fitted,
     graded,
     intervals,
+    kept_replies,
+    settings_of,
     share_of,
     similarity_of,
 )
@@ -50,7 +51,7 @@ from tests.fitting.fit_grader import Vectors
 
 FEWEST = 20
 """Pairs of a set that figures are of; of fewer they would say nothing."""
-_ROLES = ("graders", "judges", "rewriters", "verifiers")
+_ROLES = tuple(item.name for item in fields(Found))
 Value = Callable[[GraderFigures], float | None]
 VALUES: Mapping[str, Value] = {
     name: cast(Value, lambda one, name=name: getattr(one, name))  # type: ignore[misc]
@@ -67,9 +68,9 @@ def models(bench: Bench) -> Iterator[Row]:
     lacking = list(missed(bench.data, vectors))
     found = Found()
     for name in dict.fromkeys((BUILTIN, bench.model or BUILTIN)):
-        model, settings = RoleModel(name), _settings(bench)
-        kept, kept_checks = _kept(bench, "models", name), _kept(bench, "verifying", name)
-        said = {"model": BUILTIN if model.built_in else bench.called or name, **_circumstances()}
+        model, settings = RoleModel(name), settings_of(bench)
+        kept = kept_replies(bench, "models", name)
+        said = {"model": BUILTIN if model.built_in else bench.called or name, **circumstances()}
         if model.built_in:
             said["learnt_from"] = ["XQuAD"]
         if model.chats:
@@ -79,9 +80,10 @@ def models(bench: Bench) -> Iterator[Row]:
         memory_mb = None if model.built_in else resident_mb(bench.url)
         found.graders.extend({**said, **entry, "memory_mb": memory_mb} for entry in own)
         if model.chats or model.built_in:
-            rewrites = rewritten(lacking, model, settings, kept, vectors)
-            found.rewriters.extend({**said, **entry} for entry in of_rewriter(rewrites))
-        checks = checked(verifier_of(model, settings) or WordVerifier(), marked(), kept_checks)
+            for reasons in (True, False):
+                rewrites = rewritten(lacking, model, settings, kept, vectors, reasons=reasons)
+                found.rewriters.extend({**said, "reasons": reasons, **entry} for entry in of_rewriter(rewrites))
+        checks = checked(verifier_of(model, settings) or WordVerifier(), marked(), kept)
         found.verifiers.extend({**said, **entry} for entry in of_verifier(checks))
         if model.chats:
             answers = judged(apart(pairs), model, settings, kept)
@@ -92,20 +94,9 @@ def models(bench: Bench) -> Iterator[Row]:
     yield from rows_of(found)
 
 
-def _circumstances() -> Entry:
+def circumstances() -> Entry:
+    """Where and when something was measured."""
     return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine()}
-
-
-def _kept(bench: Bench, folder: str, name: str) -> Kept:
-    file = f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl"
-    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept and name != BUILTIN)
-
-
-def _settings(bench: Bench) -> Settings:
-    given = {"openai_url": bench.url, "ollama_url": bench.url} if bench.url else {}
-    if bench.url and (bench.model or "").startswith(RERANK_SERVER):
-        given = {"rerank_url": bench.url}
-    return Settings(data_dir=bench.folder, **given)  # type: ignore[arg-type]
 
 
 def apart(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
@@ -130,19 +121,19 @@ def of_grader(pairs: Sequence[LabelledPair], grader: Grader, kept: Kept, way: st
 def of_chat_grader(
     pairs: Sequence[LabelledPair], model: RoleModel, settings: Settings, kept: Kept, most: int
 ) -> Iterator[Entry]:
-    """The grader as runs have it and, where that is P(yes), its own words on the first ``most`` pairs beside it.
+    """The grader as runs have it and, where that is P(yes), its own words on the first ``most`` pairs next to it.
 
-    Words take about ten times as long.
+    These pairs are asked both ways in turn, so that a busy moment of the machine meets both.
     """
-    way = hashlib.sha256(f"{YES_NO_RULES}{GRADER_RULES}".encode()).hexdigest()[:8]
-    shipped = ChatGrader(model, settings)
-    own = list(of_grader(pairs, shipped, kept, way))
-    yield from own
-    if own and own[0]["kind"] == "token":
-        said = graded(apart(pairs)[:most], ChatGrader(model, settings, as_said=True), kept, f"said {way}")
-        if said:
-            yield entry_of(said)
-            yield {**entry_of(graded([pair for pair, _ in said], shipped, kept, way)), "compared_with": "said"}
+    shipped, stating = ChatGrader(model, settings), ChatGrader(model, settings, as_said=True)
+    said: list[Verdicted] = []
+    for pair in apart(pairs)[:most]:
+        if any(one.kind == "token" for _, one in graded([pair], shipped, kept, PROMPTS)):
+            said += graded([pair], stating, kept, f"said {PROMPTS}")
+    yield from of_grader(pairs, shipped, kept, PROMPTS)
+    if said:
+        yield entry_of(said)
+        yield {**entry_of(graded([pair for pair, _ in said], shipped, kept, PROMPTS)), "compared_with": "said"}
 
 
 def entry_of(asked: Sequence[Verdicted]) -> Entry:
@@ -241,7 +232,7 @@ def _replaced(before: Sequence[Entry], now: Sequence[Entry]) -> list[Entry]:
 
 
 def _name(entry: Entry) -> tuple[object, ...]:
-    return entry["model"], entry.get("kind"), "fitted_on" in entry, "compared_with" in entry
+    return entry["model"], *(entry.get(key) for key in ("kind", "compared_with", "of", "reasons")), "fitted_on" in entry
 
 
 def rows_of(found: Found) -> Iterator[Row]:

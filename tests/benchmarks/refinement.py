@@ -19,7 +19,7 @@ from engine.model.config import RunConfig
 from engine.model.values import Passage
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions
 from engine.settings import Settings
-from tests.benchmarks.documentation import Asked, share
+from tests.benchmarks.documentation import asked_of, share
 from tests.benchmarks.harness import Bench, Row
 
 THRESHOLDS = (0.2, RunConfig().sentence_threshold, 0.5)
@@ -63,14 +63,13 @@ def refinement(bench: Bench) -> Iterator[Row]:
 
 def _answers(name: str, engine: Engine, config: RunConfig, every: int) -> Iterator[Row]:
     """What became of the questions whose expected answer is a few words, and of those without one."""
-    asked = [
-        Asked(engine.run(item.question, config), item.gold_answers)
-        for item in sample_questions()[::every]
-        if item.gold_answers or not item.expected
-    ]
-    yield share(f"{name}: answered right", [item.right for item in asked if item.answers])
-    yield share(f"{name}: unanswerable, refused", [not item.given for item in asked if not item.answers])
-    tokens = [item.record.context.tokens for item in asked if item.given and item.record.context]
+    chosen = [item for item in sample_questions()[::every] if item.gold_answers or not item.expected]
+    records = [engine.run(item.question, config) for item in chosen]
+    asked = [asked_of(record, item.gold_answers) for record, item in zip(records, chosen, strict=True)]
+    yield share(f"{name}: answered right", [item.right for item in asked if item.answerable])
+    yield share(f"{name}: unanswerable, refused", [not item.given for item in asked if not item.answerable])
+    contexts = [record.context for record, item in zip(records, asked, strict=True) if item.given]
+    tokens = [context.tokens for context in contexts if context]
     yield Row(f"{name}: tokens of an answer's context", "", (sum(tokens) / max(len(tokens), 1),))
 
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from engine.builtin.answer_support import WordVerifier
-from engine.model.config import BUILTIN, RERANK_SERVER, RoleModel
 from engine.model.values import Passage, PassageId
 from engine.roles import Given, Verifier
-from engine.settings import Settings
-from engine.workflows.run_resources import verifier_of
-from tests.benchmarks.harness import Bench, Row
 from tests.benchmarks.model_grading import Kept
 
 MARKED = Path(__file__).parent / "marked_sentences.json"
@@ -53,32 +47,9 @@ def marked() -> tuple[Marked, ...]:
     return tuple(Marked(**{**item, "passage": held["passages"][item["passage"]]}) for item in held["sentences"])
 
 
-def verifying(bench: Bench) -> Iterator[Row]:
-    """F1 of finding unsupported sentences, of the built-in verifier and of ``--model``."""
-    for name in dict.fromkeys((BUILTIN, bench.model or BUILTIN)):
-        model = RoleModel(name)
-        server = "rerank_url" if name.startswith(RERANK_SERVER) else f"{name.partition(':')[0]}_url"
-        settings = Settings(data_dir=bench.folder, **({server: bench.url} if bench.url else {}))  # type: ignore[arg-type]
-        file = re.sub(r"[^a-zA-Z0-9.]+", "-", name)
-        kept = Kept((bench.vectors or bench.folder) / "verifying" / f"{file}.jsonl", closed=bench.kept)
-        found = checked(verifier_of(model, settings) or WordVerifier(), marked(), kept)
-        for language in ("", "en", "zh"):
-            own = [item for item in found if language in ("", item.marked.language)]
-            if own:
-                yield from _rows(f"{bench.called or name} {language}".strip(), own)
-
-
-def _rows(name: str, found: Sequence[Found]) -> Iterator[Row]:
-    low, high = interval(found)
-    yield Row(f"F1, {name}", "", (f1_of_unsupported(found),), note=f"{low:.2f}–{high:.2f}, {len(found)} sentences")
-    yield Row(f"AUC, {name}", "", (auc(found),))
-    yield Row(f"a sentence, {name}", "s", tuple(item.seconds for item in found))
-    yield Row(f"unchecked, {name}", "%", (sum(item.p_supported is None for item in found) / len(found),))
-
-
 def checked(verifier: Verifier, sentences: Iterable[Marked], kept: Kept) -> list[Found]:
     """Ask about one sentence after another, each as the answer to no question; what is kept is not asked again."""
-    found = ((item, kept.of(item.id, partial(_checked, verifier, item))) for item in sentences)
+    found = ((item, kept.of(f"verify {item.id}", partial(_checked, verifier, item))) for item in sentences)
     return [Found(item, *said) for item, said in found if said is not None]
 
 

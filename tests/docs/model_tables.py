@@ -22,7 +22,13 @@ def model_name(entry: Entry) -> str:
 
 def tables_of(found: Found) -> str:
     """Every role that has entries, each with its own table."""
-    made = (graders_table(found), judges_table(found), rewriters_table(found), verifiers_table(found))
+    made = (
+        graders_table(found),
+        judges_table(found),
+        rewriters_table(found),
+        verifiers_table(found),
+        runs_table(found),
+    )
     return "\n\n".join(made)
 
 
@@ -42,15 +48,19 @@ def graders_table(found: Found) -> str:
     rows = []
     for entry in found.graders:
         own = entry["sets"]
-        way = _KINDS[entry["kind"]] + (f", calibrated on {entry['fitted_on']} others" if "fitted_on" in entry else "")
-        way += f", the same {own['all']['pairs']} pairs" if "compared_with" in entry else ""
         ranked = (
             _spread(own.get(name, {}).get("auc")) + (", fitted on it" if name in entry.get("learnt_from", ()) else "")
             for name in sets
         )
         rest = (_spread(own["all"][key]) for key in ("kappa", "accuracy", "ece", "brier"))
-        rows.append((model_name(entry), way, str(own["all"]["pairs"]), *ranked, *rest))
+        rows.append((model_name(entry), _way(entry), str(own["all"]["pairs"]), *ranked, *rest))
     return table(head, rows)
+
+
+def _way(entry: Entry) -> str:
+    """What P(relevant) is, and how an entry differs from others of the model."""
+    way = _KINDS[entry["kind"]] + (f", calibrated on {entry['fitted_on']} others" if "fitted_on" in entry else "")
+    return way + (f", the same {entry['sets']['all']['pairs']} pairs" if "compared_with" in entry else "")
 
 
 def costs_table(found: Found) -> str:
@@ -58,13 +68,13 @@ def costs_table(found: Found) -> str:
     head = ("grader", "P(relevant) is", "seconds", "tokens in / out", "unreadable", "memory", "pairs", "measured")
     rows = [
         (
-            model_name(entry), _KINDS[entry["kind"]], f"{entry['seconds']:g}",
+            model_name(entry), _way(entry), f"{entry['seconds']:g}",
             f"{entry['prompt_tokens']} / {entry['reply_tokens']}", _percent(entry["unreadable"]),
             f"{entry['memory_mb'] / 1000:.1f} GB" if entry["memory_mb"] else "not seen",
             str(entry["sets"]["all"]["pairs"]), entry["date"],
         )
         for entry in found.graders
-        if "fitted_on" not in entry and "compared_with" not in entry
+        if "fitted_on" not in entry
     ]  # fmt: skip
     return table(head, rows)
 
@@ -84,6 +94,7 @@ def judges_table(found: Found) -> str:
 def rewriters_table(found: Found) -> str:
     head = (
         "rewriter",
+        "reasons",
         "questions that missed",
         "found by the rewrite",
         "the question over again",
@@ -92,7 +103,8 @@ def rewriters_table(found: Found) -> str:
     )
     rows = [
         (
-            model_name(entry), str(entry["questions"]), _percent(entry["finds"]), _percent(entry["same"]),
+            model_name(entry), "with" if entry["reasons"] else "without", str(entry["questions"]),
+            _percent(entry["finds"]), _percent(entry["same"]),
             _percent(entry["unreadable"]), f"{entry['seconds']:g}",
         )
         for entry in found.rewriters
@@ -108,6 +120,19 @@ def verifiers_table(found: Found) -> str:
             str(entry["unchecked"]), f"{entry['seconds']:g}",
         )
         for entry in found.verifiers
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def runs_table(found: Found) -> str:
+    head = ("questions", "model", "as", "answered right", "answered wrong", "unanswerable, refused", "seconds")
+    rows = [
+        (
+            entry["of"], model_name(entry), entry["roles"] + (", calibrated" if "fitted_on" in entry else ""),
+            f"{_percent(entry['right'])} of {entry['answerable']}", _percent(entry["wrong"]),
+            f"{_percent(entry['refused'])} of {entry['unanswerable']}", f"{entry['seconds']:g}",
+        )
+        for entry in found.runs
     ]  # fmt: skip
     return table(head, rows)
 
