@@ -1,10 +1,14 @@
-"""Whether certificates keep their promise on answers to labelled questions: bounds broken over resampled splits."""
+"""Whether certificates keep their promise on answers to labelled questions: bounds broken over resampled splits.
+
+With ``--model``, on the sample questions over the cuts of a cascade: the built-in grader before that chat model.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
+from itertools import product
 
 import numpy as np
 
@@ -16,8 +20,10 @@ from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Evaluation, Measured, RightBy
 from engine.evaluation.importing import read_query_set
 from engine.evaluation.sweep import Axis, sweep
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import SAMPLE_COLLECTION
 from engine.settings import Settings
+from tests.benchmarks.documentation import opened
 from tests.benchmarks.harness import Bench, Row
 
 _LANGUAGES = ("en", "zh")
@@ -35,13 +41,23 @@ _AXES = (
     Axis("max_rewrites", (0, 1, 2, 3)),
     Axis("min_confidence", _CONFIDENCES),
 )
+_CUTS = (Axis("cascade_low", (0.1, 0.3, 0.5)), Axis("cascade_high", (0.5, 0.7, 0.9)))
+"""Cuts of a cascade, and which runs are gathered so that the answers of all exist."""
 
 
 def certificates(bench: Bench) -> Iterator[Row]:
     """The sample questions, and XQuAD with its gold answers where its files are at hand."""
+    if bench.model:
+        usual = RunConfig(cascade=True, reasons="never", models=RoleModels(grader=RoleModel(bench.model)))
+        cuts = product(*(axis.values for axis in _CUTS))
+        configs = [replace(usual, cascade_low=low, cascade_high=high) for low, high in cuts]
+        with opened(bench) as engine:
+            evidence = _evidence(engine, sample_set(), configs)
+        yield from _broken(f"samples, cuts before {bench.called or bench.model}", evidence, _CUTS)
+        return
     with Engine.open(Settings(data_dir=bench.folder)) as engine:
         engine.wait_until_ready()
-        yield from _broken("samples", _evidence(engine, sample_set()))
+        yield from _broken("samples", _evidence(engine, sample_set(), _confidences()), _AXES)
         for language in _LANGUAGES:
             path = bench.data and bench.data / f"xquad-dev.{language}.json"
             if not path or not path.is_file():
@@ -49,19 +65,24 @@ def certificates(bench: Bench) -> Iterator[Row]:
                 continue
             plan = read_query_set(path, f"xquad {language}", limit=_QUESTIONS)
             report = engine.ingest(plan.items, plan.set.collection)
-            yield from _broken(f"XQuAD {language}", _evidence(engine, plan.after(report.to_dict())))
+            asked = plan.after(report.to_dict())
+            evidence = _evidence(engine, asked, _confidences(asked.collection))
+            yield from _broken(f"XQuAD {language}", evidence, _AXES)
 
 
-def _evidence(engine: Engine, asked: QuerySet) -> Evidence:
-    usual = RunConfig(collection=asked.collection, grade_probe=True)
-    configs = [replace(usual, min_confidence=confidence) for confidence in _CONFIDENCES]
+def _confidences(collection: str = SAMPLE_COLLECTION) -> list[RunConfig]:
+    usual = RunConfig(collection=collection, grade_probe=True)
+    return [replace(usual, min_confidence=confidence) for confidence in _CONFIDENCES]
+
+
+def _evidence(engine: Engine, asked: QuerySet, configs: Sequence[RunConfig]) -> Evidence:
     gathered = [{case.id: engine.run(case.question, config) for case in asked.cases} for config in configs]
     return gather(asked.cases, gathered[0], gathered[1:])
 
 
-def _broken(name: str, evidence: Evidence) -> Iterator[Row]:
+def _broken(name: str, evidence: Evidence, axes: Sequence[Axis]) -> Iterator[Row]:
     """Draw questions with replacement: all of them are the population, so that every setting's true risk is known."""
-    whole = sweep(evidence, evidence.gathered[0].table.config, _AXES).evaluation
+    whole = sweep(evidence, evidence.gathered[0].table.config, axes).evaluation
     truth = whole.figures("wrong_given").value
     chance = random.Random(11)
     drawn = [chance.choices(range(len(evidence)), k=_JUDGED) for _ in range(_SPLITS)]

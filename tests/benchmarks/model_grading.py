@@ -102,9 +102,11 @@ class Kept:
 
 
 def kept_replies(bench: Bench, folder: str, name: str) -> Kept:
-    """What a model said in an earlier run of a benchmark, and what it says now; built-in roles are always asked."""
+    """What a model said in an earlier run of a benchmark, and what it says now; built-in roles are asked each time."""
+    if name == BUILTIN:
+        return Kept(bench.folder / folder / f"{BUILTIN}.jsonl")
     file = f"{re.sub(r'[^a-zA-Z0-9.]+', '-', name)}.jsonl"
-    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept and name != BUILTIN)
+    return Kept((bench.vectors or bench.folder) / folder / file, closed=bench.kept)
 
 
 def settings_of(bench: Bench, folder: Path | None = None) -> Settings:

@@ -24,11 +24,10 @@ from engine.llm.grader import ChatGrader
 from engine.model.config import BUILTIN, RoleModel, RunConfig, config_from_dict
 from engine.model.grader_fit import GraderFit
 from engine.retrieval.similarity import ANCHOR_LANGUAGES
-from engine.settings import Settings
 from tests.benchmarks.documentation import TREES, Asked, asked, filled, ingested, opened
 from tests.benchmarks.harness import Bench, Row
 from tests.benchmarks.labelled_pairs import LabelledPair, drawn, halves, labelled_pairs, other_words
-from tests.benchmarks.model_grading import PROMPTS, Kept, graded, kept_replies, settings_of, share_of
+from tests.benchmarks.model_grading import PROMPTS, graded, kept_replies, settings_of, share_of
 from tests.benchmarks.models import circumstances, write
 from tests.docs.model_tables import runs_table
 from tests.fitting.fit_grader import Vectors
@@ -66,7 +65,7 @@ def _of_trees(bench: Bench, engine: Engine) -> Iterator[Entry]:
         collection = ingested(engine, bench.data / path.stem, "path")
         questions = sorted((*tree["answerable"], *tree["unanswerable"]), key=lambda item: drawn(item["en"]))
         for name in (BUILTIN, bench.model):
-            config = config_from_dict({"collection": collection, "models": {"grader": name, "generator": name}})
+            config = _config(collection, grader=name, generator=name)
             kept = kept_replies(bench, "documentation", name)
             found = []
             for item in questions[: bench.sizes.drawn]:
@@ -85,34 +84,37 @@ def _of_other_words(bench: Bench, engine: Engine) -> Iterator[Entry]:
         for name, texts in _COLLECTIONS.items()
     }
     learnt = [pair for pair in pairs if half[pair.group] == "fit"]
-    own = RoleModel(bench.model), settings_of(bench), kept_replies(bench, "models", bench.model)
-    for name, fitted_on in ((BUILTIN, []), (bench.model, []), (bench.model, learnt)):
+    given = partial(_fit, bench, learnt)
+    for name, fit in ((BUILTIN, None), (bench.model, None), (bench.model, given)):
         kept = kept_replies(bench, "other-words", name)
         found = []
         for collection in within:
-            grader = _calibrated(engine, collection, learnt, *own) if fitted_on else name
-            config = config_from_dict({"collection": collection, "models": {"grader": grader}})
+            grader = engine.grader_fits.keep(fit(collection)).name if fit else name
+            config = _config(collection, grader=grader)
             for item in items:
                 if half[item["id"]] == "apart":
                     make = partial(_read, engine, item, config)
                     key = f"{PROMPTS} {grader} {collection} {item['question']}"
                     found.append(kept.of(key, lambda make=make: asdict(make())))
-        yield _entry(bench, "other words", "grader", name, found, len(fitted_on))
+        yield _entry(bench, "other words", "grader", name, found, len(learnt) if fit else 0)
+
+
+def _config(collection: str, **models: str) -> RunConfig:
+    """Settings as shipped; reasons of verdicts change no figure, and cost a call each."""
+    return config_from_dict({"collection": collection, "reasons": "never", "models": models})
 
 
 def _item(item: Mapping[str, Any], text: str) -> IngestItem:
     return IngestItem(f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt", data=text.encode())
 
 
-def _calibrated(
-    engine: Engine, collection: str, learnt: Sequence[LabelledPair], model: RoleModel, settings: Settings, kept: Kept
-) -> str:
-    """The chat grader with a calibration, as a config names it."""
-    given = graded(learnt, ChatGrader(model, settings), kept, PROMPTS)
+def _fit(bench: Bench, learnt: Sequence[LabelledPair], collection: str) -> GraderFit:
+    """The calibration of the chat grader on pairs, as one that people keep for a collection."""
+    grader = ChatGrader(RoleModel(bench.model), settings_of(bench))
+    given = graded(learnt, grader, kept_replies(bench, "models", bench.model), PROMPTS)
     known = [(one.raw, pair.relevant) for pair, one in given if one.raw is not None and one.kind == "token"]
     table = table_of([raw for raw, _ in known], [label for _, label in known])
-    fit = GraderFit("calibration", model.model, collection, {**table, "of": "token"}, len(known))
-    return engine.grader_fits.keep(fit).name
+    return GraderFit("calibration", bench.model, collection, {**table, "of": "token"}, len(known))
 
 
 def _read(engine: Engine, item: Mapping[str, Any], config: RunConfig) -> Asked:
