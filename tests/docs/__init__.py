@@ -27,7 +27,14 @@ from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting
 from engine.plugins import plugins
 from engine.settings import Settings
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
-from tests.docs.model_tables import costs_table, graders_table, judges_table, rewriters_table, verifiers_table
+from tests.docs.model_tables import (
+    costs_table,
+    graders_table,
+    judges_table,
+    rewriters_table,
+    runs_table,
+    verifiers_table,
+)
 from tests.support.brought import brought
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -157,6 +164,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "models.costs": lambda: costs_table(measured_models()),
     "models.judges": lambda: judges_table(measured_models()),
     "models.rewriters": lambda: rewriters_table(measured_models()),
+    "models.runs": lambda: runs_table(measured_models()),
     "models.verifiers": lambda: verifiers_table(measured_models()),
     "errors": _errors_of_core,
     **{f"{item.name}.settings": partial(settings_table, item.settings) for item in plugins() if item.settings},

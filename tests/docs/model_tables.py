@@ -68,7 +68,7 @@ def costs_table(found: Found) -> str:
     head = ("grader", "P(relevant) is", "seconds", "tokens in / out", "unreadable", "memory", "pairs", "measured")
     rows = [
         (
-            model_name(entry), _way(entry), f"{entry['seconds']:g}",
+            model_name(entry), _way(entry), _seconds(entry),
             f"{entry['prompt_tokens']} / {entry['reply_tokens']}", _percent(entry["unreadable"]),
             f"{entry['memory_mb'] / 1000:.1f} GB" if entry["memory_mb"] else "not seen",
             str(entry["sets"]["all"]["pairs"]), entry["date"],
@@ -84,7 +84,7 @@ def judges_table(found: Found) -> str:
     rows = [
         (
             model_name(entry), str(entry["answers"]), _percent(entry["accuracy"]), _spread(entry["kappa"]),
-            _percent(entry["wrong_passed"]), _percent(entry["unreadable"]), f"{entry['seconds']:g}",
+            _percent(entry["wrong_passed"]), _percent(entry["unreadable"]), _seconds(entry),
         )
         for entry in found.judges
     ]  # fmt: skip
@@ -105,7 +105,7 @@ def rewriters_table(found: Found) -> str:
         (
             model_name(entry), "with" if entry["reasons"] else "without", str(entry["questions"]),
             _percent(entry["finds"]), _percent(entry["same"]),
-            _percent(entry["unreadable"]), f"{entry['seconds']:g}",
+            _percent(entry["unreadable"]), _seconds(entry),
         )
         for entry in found.rewriters
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def verifiers_table(found: Found) -> str:
     rows = [
         (
             model_name(entry), str(entry["sentences"]), _spread(entry["f1"]), f"{entry['auc']:.2f}",
-            str(entry["unchecked"]), f"{entry['seconds']:g}",
+            str(entry["unchecked"]), _seconds(entry),
         )
         for entry in found.verifiers
     ]  # fmt: skip
@@ -130,11 +130,15 @@ def runs_table(found: Found) -> str:
         (
             entry["of"], model_name(entry), entry["roles"] + (", calibrated" if "fitted_on" in entry else ""),
             f"{_percent(entry['right'])} of {entry['answerable']}", _percent(entry["wrong"]),
-            f"{_percent(entry['refused'])} of {entry['unanswerable']}", f"{entry['seconds']:g}",
+            f"{_percent(entry['refused'])} of {entry['unanswerable']}", _seconds(entry),
         )
         for entry in found.runs
     ]  # fmt: skip
     return table(head, rows)
+
+
+def _seconds(entry: Entry) -> str:
+    return f"{entry['seconds']:g}" if entry["seconds"] else "< 0.001"
 
 
 def _spread(figure: Sequence[float] | None) -> str:
