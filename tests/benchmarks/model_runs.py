@@ -46,7 +46,7 @@ def model_runs(bench: Bench) -> Iterator[Row]:
         print("left out: it needs --model")
         return
     with opened(bench) as engine:
-        found = Found(runs=[*_of_trees(bench, engine), *_of_other_words(bench, engine)])
+        found = Found(runs=[*of_trees(bench, engine), *of_other_words(bench, engine)])
     print(runs_table(found), flush=True)
     if bench.record:
         print(f"kept in {write(found)}")
@@ -56,7 +56,7 @@ def model_runs(bench: Bench) -> Iterator[Row]:
                 yield Row(f"{entry['of']}, {entry['model']}: {figure}", "%", (entry[figure][0],))
 
 
-def _of_trees(bench: Bench, engine: Engine) -> Iterator[Entry]:
+def of_trees(bench: Bench, engine: Engine) -> Iterator[Entry]:
     """The first questions of a draw about each tree that was kept apart, in the language of its pages."""
     for path in sorted(TREES.glob("*.json")):
         tree = json.loads(path.read_text(encoding="utf-8"))
@@ -74,7 +74,7 @@ def _of_trees(bench: Bench, engine: Engine) -> Iterator[Entry]:
             yield _entry(bench, f"{tree['name']}, kept apart", "grader, generator", name, found)
 
 
-def _of_other_words(bench: Bench, engine: Engine) -> Iterator[Entry]:
+def of_other_words(bench: Bench, engine: Engine) -> Iterator[Entry]:
     """The half of the questions that is kept apart, among all passages and among those that answer none of them."""
     pairs = labelled_pairs(bench.data, Vectors(bench.vectors or bench.folder), bench.sizes.drawn)
     half = halves(pairs)
@@ -120,12 +120,10 @@ def _fit(bench: Bench, learnt: Sequence[LabelledPair], collection: str) -> Grade
 def _read(engine: Engine, item: Mapping[str, Any], config: RunConfig) -> Asked:
     """One question: right is an answer for which the passage that answers was read."""
     record = engine.run(item["question"], config)
-    candidates = record.rounds[0].candidates if record.rounds else ()
-    ranks = [rank for rank, found in enumerate(candidates) if found.passage.text.strip() == item["right"].strip()]
     given = record.outcome in ("answered", "answered_forced")
     read = [passage.text.strip() for passage in record.context.passages] if record.context else []
     right = given and item["right"].strip() in read
-    return Asked(config.collection == _ALL, min(ranks, default=None), given, right, record.duration_ms)
+    return Asked(config.collection == _ALL, None, given, right, record.duration_ms)
 
 
 def _entry(
