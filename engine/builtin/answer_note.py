@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import MARKER, nearest_strip, statements
-from engine.builtin.answer_support import cited_by, graph_texts, word_checks
+from engine.builtin.answer_support import YES_OR_NO, cited_by, graph_texts, word_checks
 from engine.builtin.direct import direct_answer
-from engine.builtin.markers import without_markers
+from engine.builtin.markers import markers_in, without_markers
 from engine.builtin.table_work import Worked, worked_out
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
@@ -44,6 +44,9 @@ _DENIAL = re.compile(
     r"|信息不足|不得而知|无法(?:从[^。]{0,20})?(?:确定|得知|判断|回答|得出|提供|找到|知道)",
     re.IGNORECASE,
 )
+
+_AWAITS = re.compile(r"(?:\b(?:is|are|was|were)|[是为叫])$", re.IGNORECASE)
+"""Ends of sentences that have yet to say something."""
 
 
 def noted(record: RunRecord, outcome: Outcome | None = None) -> RunRecord:
@@ -201,9 +204,18 @@ def _denied_of_sources(sentence: str) -> bool:
 
 
 def wordless(text: str, question: str = "") -> bool:
-    """Return whether a text says nothing: markers, signs and the question itself are no answer."""
+    """Return whether a text says nothing: no answer are markers, signs, the question, and *The port is [1].*"""
     said = _letters(without_markers(text))
-    return said in ("", _letters(question))
+    if said in ("", _letters(question)):
+        return True
+    # "Yes, it is [1]" says enough.
+    wanted = bool(question) and not YES_OR_NO.search(question)
+    return wanted and all(_hollow(item.text) for item in statements(text))
+
+
+def _hollow(sentence: str) -> bool:
+    """Return whether a marker stands for what a sentence should say."""
+    return any(markers_in(sentence)) and _AWAITS.search(without_markers(sentence).rstrip(" .:。：")) is not None
 
 
 def _letters(text: str) -> str:

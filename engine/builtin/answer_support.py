@@ -54,7 +54,7 @@ _ABOUT = re.compile(
     r"|[≈~约近]|左右|上下|多于|超过|不到",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(
+YES_OR_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must)\b"
     r"|吗\s*[？?]?\s*$|是否|是不是|能否|能不能|对吗|有没有|可否|会不会|可不可以",
     re.IGNORECASE,
@@ -213,7 +213,7 @@ def word_checks(question: str, answer: str, given: Given) -> tuple[SentenceCheck
     """Check every sentence but questions and code: 0 with what is missing, or 1."""
     if not (given.passages or given.tables or any(given.besides)):
         return ()
-    reading = _Reading(source_of(question), _YES_OR_NO.search(question) is not None, given)
+    reading = _Reading(source_of(question), YES_OR_NO.search(question) is not None, given)
     found = []
     for statement in checked_statements(answer):
         missing = tuple(reading.missing(statement))

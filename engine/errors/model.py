@@ -31,6 +31,11 @@ class ModelError(WorkbenchError):
         N_("Raise num_ctx for the generator, or ask more narrowly."),
         code="WB414",
     )
+    answer_loops = Message(
+        N_("The answer of {model} breaks off: it only repeated itself, and was stopped."),
+        N_("All that came is under Model calls. Choose a larger model for the generator, or ask more narrowly."),
+        code="WB414",
+    )
     reply_too_large = Message(
         N_("The reply of {model} was given up: more than {limit_kb} kB came, where a whole one takes less."),
         N_("Look at the model server's log: it may ignore the limit of tokens; or choose another model or server."),

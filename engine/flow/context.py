@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
-from engine.errors import WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.model.config import Expand, RoleName, RunConfig
 from engine.model.events import (
     AnswerBegun,
@@ -24,6 +24,7 @@ from engine.model.events import (
     TokenStreamed,
     Warned,
 )
+from engine.model.language import before_loop
 from engine.model.values import (
     Attachment,
     Fault,
@@ -193,8 +194,8 @@ class NodeTrace:
     text: str = ""
     chat_calls: int = 0
     built_in_calls: int = 0
-    truncated_at: int | None = None
-    """Tokens after which the newest usable reply was cut at its limit; None where it was not."""
+    cut: ModelError | None = None
+    """What to say of the newest usable reply where it breaks off: at its limit, or in a loop."""
     draft: int = 0
     """Number of the answer that is being written, in a workflow that writes several."""
 
@@ -209,7 +210,7 @@ class NodeTrace:
         else:
             self.chat_calls += 1
         if not call.error:
-            self.truncated_at = (call.reply_tokens or 0) if call.truncated else None
+            self.cut = _cut(call, model_of(self.run, "generator"))
         self.run.emit(ModelCalled(call=replace(call, node=self.node, round=self.round)))
 
     def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
@@ -272,6 +273,12 @@ async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext
             error=error,
         )
         run.emit(NodeFinished(execution=finished))
+
+
+def _cut(call: ModelCall, model: str) -> ModelError | None:
+    if before_loop(call.reply) is not None:
+        return ModelError.answer_loops(model=model)
+    return ModelError.answer_cut(model=model, tokens=call.reply_tokens or 0) if call.truncated else None
 
 
 def model_of(run: RunContext, role: RoleName) -> str:

@@ -32,6 +32,7 @@ from engine.llm.sizes import MESSAGE_TOKENS, characters_of, estimate_tokens, pie
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.yes_no import TOP, YesNo, yes_no_of
 from engine.model.config import CallRole, RoleModel
+from engine.model.language import before_loop
 from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace
 from engine.settings import Settings
@@ -109,6 +110,14 @@ class _Reception:
         self.done = self.done or bool(about.get("done") or about.get("finish_reason"))
         # `length` is Ollama's and OpenAI's word for a reply that reached its limit of tokens.
         self.truncated = self.truncated or "length" in (about.get("done_reason"), about.get("finish_reason"))
+
+    @property
+    def loops(self) -> bool:
+        """Whether a free text only repeats itself; it is then read no further, as one that was cut."""
+        if before_loop(self._text) is None:
+            return False
+        self.truncated = self.done = True
+        return True
 
     def said(self) -> Said:
         if self._filter:
@@ -242,6 +251,7 @@ class ChatModel:
     ) -> Said:
         """A free text, its pieces given to ``hear`` as they arrive; together they are the text returned.
 
+        One that only repeats itself is broken off; the copies are left out of the text, not of the call's record.
         ``take_back`` is called where what was given turns out to be thinking: the text follows from its beginning.
         ``fault_of`` names what is wrong with a whole text that will not be taken, for the record of the call.
         """
@@ -250,6 +260,7 @@ class ChatModel:
         async with self._call(messages, trace, attempt, temperature=self._warmed(warmer), stream=stream) as call:
             said = await self._receive(call, messages)
             call.error = fault_of(said.text) if fault_of is not None and said.text and not said.truncated else ""
+            said = replace(said, text=before_loop(said.text) or said.text)
         (_unopened.add if stream.unopened else _unopened.discard)(known)
         return said
 
@@ -389,6 +400,8 @@ class ChatModel:
                     reception.add(piece)
                     if reception.steady:
                         limit.reschedule(loop.time() + limit_s)
+                        if reception.loops:
+                            break
         except Exception as foreign:
             if limit.expired():
                 raise ModelTimeout(model=self.name, seconds=f"{limit_s:.0f}") from foreign

@@ -15,6 +15,8 @@ _FULL_STOP = re.compile(r"(?<=[。！？])|(?<=[.!?])(?=\s)|\n+")
 _SENTENCE_END = re.compile(r"(?<=[。！？；])|(?<=[.!?;])(?=\s)|\n+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
 CHARS_PER_TOKEN = 4
+_COPIES, _REPEATED = 4, 160
+"""How often, and over how many characters at least, a text repeats its end where that is a loop."""
 
 
 def language_of(text: str) -> Language:
@@ -55,3 +57,31 @@ def tokens(text: str) -> float:
     """Estimated tokens of a text."""
     wide = 0 if text.isascii() else len(_WIDE.findall(text))
     return wide + (len(text) - wide) / CHARS_PER_TOKEN
+
+
+def before_loop(text: str) -> str | None:
+    """The text without the copies of what its end repeats, as small models do until they are stopped; None elsewhere.
+
+    Rules of tables and rows of signs are no loop.
+
+    >>> before_loop("It is blue. " + "The sky is wide and blue. " * 8)
+    'It is blue. The sky is wide and blue.'
+    >>> before_loop("It is blue.") is None
+    True
+    """
+    if len(text) < _REPEATED:
+        return None
+    tail = text[-_REPEATED // _COPIES :]
+    former = text.rfind(tail, 0, len(text) - 1)
+    period = len(text) - len(tail) - former
+    unit = text[-period:]
+    if former < 0 or 2 * sum(map(str.isalnum, unit)) < period:
+        return None
+    if not text.endswith(unit * max(_COPIES, -(-_REPEATED // period))):
+        return None
+    while text.endswith(unit * 3):
+        text = text[:-period]
+    # It may have been stopped in the middle of a sentence.
+    end = max((found.end() for found in _FULL_STOP.finditer(text)), default=0)
+    text = text[:end] if end > len(text) - period else text
+    return text[:-period] if text.endswith(text[-period:] * 2) else text

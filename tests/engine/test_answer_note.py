@@ -65,6 +65,14 @@ def test_the_question_alone_is_no_answer() -> None:
     assert not wordless("胰岛素应该冷藏保存。[1]", question)
 
 
+@pytest.mark.parametrize("text", ["The port of the server is [1].", "The ports are: 【1】、[2].", "端口号是[1]。"])
+def test_a_marker_in_place_of_what_is_asked_for_is_no_answer(text: str) -> None:
+    """As small models write: the passage is named, and nothing of it said."""
+    assert wordless(text, "Which port does the server use?")
+    assert not wordless(f"{text} It is 8080 [1].", "Which port does the server use?")
+    assert not wordless(text, "Is the port of the server open?") and not wordless("是[1]", "端口开着吗？")
+
+
 class World:
     """A real engine on a stand-in of Ollama whose generator says what it is told."""
 

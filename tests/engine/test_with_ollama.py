@@ -67,6 +67,17 @@ def test_an_answer_cut_at_its_limit_is_kept_and_marked(engine: Engine, ollama: O
     assert record.model_calls[-1].truncated
 
 
+def test_a_model_that_only_repeats_itself_is_stopped(engine: Engine, ollama: OllamaStandIn) -> None:
+    """Small models do until their limit: minutes, and a page of copies for an answer."""
+    ollama.script("chat", Reply("A table has 32 rows [1]. " + "Five variables give that many rows [1]. " * 300))
+    record = engine.run(QUESTION, RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0))
+    assert record.answer == "A table has 32 rows [1]. Five variables give that many rows [1]."
+    assert next((item.code, "repeated itself" in item.fact) for item in record.warnings) == ("WB414", True)
+    call = record.model_calls[-1]
+    assert call.truncated and 4 <= call.reply.count("Five variables") < 10
+    ollama.wait_for(lambda seen: seen.requests_to("chat")[-1].aborted)
+
+
 def test_a_slow_model_that_goes_on_talking_is_heard_out(ollama: OllamaStandIn, tmp_path: Path) -> None:
     """SC-13: the call's limit is the longest silence of a stream, the run's budget the whole."""
     ollama.script("chat", Slow(per_token_s=0.05, reply=Reply(" ".join(["row"] * 30) + " [1].")))

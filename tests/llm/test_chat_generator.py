@@ -124,7 +124,9 @@ def test_a_passage_larger_than_the_model_s_context_is_an_error_with_both_numbers
     assert server.requests == []
 
 
-@pytest.mark.parametrize("first", ["[1][2]", "【1】。", "[1, 2]\n", "What is a set? [1]", "[2] what is a set"])
+@pytest.mark.parametrize(
+    "first", ["[1][2]", "【1】。", "[1, 2]\n", "What is a set? [1]", "[2] what is a set", "A set is [1]."]
+)
 def test_markers_without_a_word_or_with_the_question_alone_are_asked_for_again_and_replaced(
     server: OllamaStandIn, first: str
 ) -> None:

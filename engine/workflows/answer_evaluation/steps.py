@@ -102,8 +102,8 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         raise
     run.emit(Drafted(draft=draft))
     run.emit(_completed(draft))
-    if trace.truncated_at is not None:
-        run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
+    if trace.cut is not None:
+        run.warn(trace.cut, _NODE)
     return {
         "messages": (*state["messages"], _answer_message(draft.text)),
         "epoch": state["epoch"] + 1,

@@ -403,8 +403,8 @@ async def _answered(writing: Awaitable[str], citing: Citing[AttachingCitations],
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not _complete(citing, run, text).strip():
         raise ModelError.empty_reply(model=model)
-    if trace.truncated_at is not None:
-        run.warn(ModelError.answer_cut(model=model, tokens=trace.truncated_at), _NODE)
+    if trace.cut is not None:
+        run.warn(trace.cut, _NODE)
 
 
 def _complete(citing: Citing[AttachingCitations], run: RunContext, text: str | None = None) -> str:

@@ -63,8 +63,8 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not _complete(citing, run, text).strip():
         raise ModelError.empty_reply(model=model_of(run, "generator"))
-    if trace.truncated_at is not None:
-        run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), trace.node)
+    if trace.cut is not None:
+        run.warn(trace.cut, trace.node)
     return {}
 
 

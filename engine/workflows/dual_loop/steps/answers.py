@@ -97,8 +97,8 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
         # What had arrived stays in the record, no matter what ended the writing.
         _fall_back_on(state, run, citing)
         raise
-    if trace.truncated_at is not None:
-        run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), _GENERATE)
+    if trace.cut is not None:
+        run.warn(trace.cut, _GENERATE)
     return {**drafted(run, state, draft, context), "surroundings": read}
 
 
