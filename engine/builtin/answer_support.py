@@ -115,6 +115,7 @@ class Source:
         letters = re.findall(r"[A-Za-z]{2,}", detail.text)
         return (
             bool(digits)
+            and re.search(r"\w[._]\w", detail.text) is None  # `server.http3` is one name
             and all(normal(Decimal(part)) in self.numbers for part in digits)
             and all(part.casefold() in self.bare for part in letters)
         )

@@ -109,6 +109,13 @@ def test_what_an_answer_counts_out_itself_is_no_figure(answer: str) -> None:
     assert missing(answer, "Insulin, a hormone, is kept cold and used soon.") == []
 
 
+def test_a_setting_with_a_dot_is_one_name() -> None:
+    """As a small model invents them: each piece stands somewhere, the whole nowhere."""
+    text = "The server of Vite uses HTTP by default; see server.https and chapter 3."
+    assert missing("Set `server.http3` to true [1].", text, question="How do I enable HTTP/3?") == ["server.http3"]
+    assert missing("Set `server.https` to true [1].", text) == []
+
+
 def test_a_figure_must_stand_in_the_passage_that_its_sentence_cites() -> None:
     assert missing("It takes 28 days [2].", "28 days", "never") == ["28 days"]
     assert missing("It takes 28 days [1][2].", "28 days", "never") == []

@@ -138,7 +138,8 @@ def runs_table(found: Found) -> str:
 
 
 def _seconds(entry: Entry) -> str:
-    return f"{entry['seconds']:g}" if entry["seconds"] else "< 0.001"
+    seconds = entry["seconds"]
+    return "as before" if seconds is None else f"{seconds:g}" if seconds else "< 0.001"
 
 
 def _spread(figure: Sequence[float] | None) -> str:
