@@ -69,8 +69,9 @@ def of_trees(bench: Bench, engine: Engine) -> Iterator[Entry]:
             kept = kept_replies(bench, "documentation", name)
             found = []
             for item in questions[: bench.sizes.drawn]:
-                make = partial(asked, engine, item, tree["language"], config)
-                found.append(kept.of(f"{PROMPTS} {item['en']}", lambda make=make: asdict(make())))
+                found.append(
+                    kept.of(f"{PROMPTS} {item['en']}", partial(_made, asked, engine, item, tree["language"], config))
+                )
             yield _entry(bench, f"{tree['name']}, kept apart", "grader, generator", name, found)
 
 
@@ -93,10 +94,13 @@ def of_other_words(bench: Bench, engine: Engine) -> Iterator[Entry]:
             config = _config(collection, grader=grader)
             for item in items:
                 if half[item["id"]] == "apart":
-                    make = partial(_read, engine, item, config)
                     key = f"{PROMPTS} {grader} {collection} {item['question']}"
-                    found.append(kept.of(key, lambda make=make: asdict(make())))
+                    found.append(kept.of(key, partial(_made, _read, engine, item, config)))
         yield _entry(bench, "other words", "grader", name, found, len(learnt) if fit else 0)
+
+
+def _made(ask: Callable[..., Asked], *given: object) -> dict[str, Any]:
+    return asdict(ask(*given))
 
 
 def _config(collection: str, **models: str) -> RunConfig:
