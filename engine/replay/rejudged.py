@@ -53,7 +53,9 @@ def tells_scores(record: RunRecord) -> bool:
 
 
 def _may_use(fit: GraderFit | None, record: RunRecord) -> bool:
-    return fit is not None and fit.kind == "calibration" and fit.collection == record.collection
+    """Whether a run may, by the rules of :meth:`engine.evaluation.grader_fits.GraderFits.used_by`."""
+    own = (record.config.models.grader.model, record.collection)
+    return fit is not None and fit.kind == "calibration" and (fit.model, fit.collection) == own
 
 
 def _its_own_verdicts(record: RunRecord) -> bool:

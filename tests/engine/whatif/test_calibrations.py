@@ -153,12 +153,14 @@ def test_what_no_calibration_tells_stays_unknown(engine: Engine) -> None:
     wanted = RoleModel(fit.name)
     assert rejudged(recorded, wanted, fits) is not recorded
     elsewhere = {fit.id: replace(fit, collection="other")}
+    of_another = {fit.id: replace(fit, model=f"{CROSS}2")}
     examples = {fit.id: replace(fit, kind="examples")}
     parted = first_verdict_as(recorded, parts=(0.5,))
     unscored = first_verdict_as(recorded, raw=None)
     for record, known in (
         (recorded, {}),
         (recorded, elsewhere),
+        (recorded, of_another),
         (recorded, examples),
         (parted, fits),
         (unscored, fits),
