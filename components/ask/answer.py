@@ -230,14 +230,17 @@ def _foot(record: RunRecord, words: Words) -> list[Node]:
 
 
 def checked_text(record: RunRecord, words: Words) -> str:
-    """How many sentences a model found supported, of those it was asked about; empty where none was asked."""
-    asked = [item for item in record.checks or () if item.kind != "builtin" or item.p_supported is None]
-    if not asked:
-        return ""
+    """How many sentences a model found supported, of those it checked, and how many it did not; empty for neither."""
+    checked = [item for item in record.checks or () if item.kind != "builtin" and item.p_supported is not None]
+    unchecked = sum(item.p_supported is None for item in record.checks or ())
     doubted = {item.sentence for item in record.unsupported_sentences or ()}
-    supported = sum(item.p_supported is not None and item.sentence not in doubted for item in asked)
+    supported = sum(item.sentence not in doubted for item in checked)
     verifier = model_label(record.config.models.verifier.model, words)
-    return words("{n} of {of} sentences supported, says {verifier}", n=supported, of=len(asked), verifier=verifier)
+    said = words("{n} of {of} sentences supported, says {verifier}", n=supported, of=len(checked), verifier=verifier)
+    parts = [said] if checked else []
+    if unchecked:
+        parts.append(words.count("1 sentence not checked", "{n} sentences not checked", unchecked))
+    return words(" · ").join(parts)
 
 
 def _chances(record: RunRecord) -> str:

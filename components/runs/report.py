@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 
 from components.ask.attachments import attached_nodes
@@ -26,7 +26,7 @@ from components.picture.export import darkened, workflow_svg
 from components.runs.figures import figures_of
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
-from components.sentences.calls import calls_text
+from components.sentences.calls import calls_text, reason_calls, reason_calls_text
 from components.sentences.decisions import NO_DECISION, UNDECIDED, followed_text
 from components.sentences.steps import passed_text
 from engine.evaluation.values import RunAnswer
@@ -112,6 +112,9 @@ def report_html(
         sections.append(_folded(words("What-if map"), note, map_legend(drawn_map, words), grid))
     sections.append(_folded(words("Settings"), *_settings(record, words)))
     sections.append(_folded(calls_text(record, words), *_calls(record, words)))
+    if reasons := reason_calls(record):
+        listed = _calls(replace(record, model_calls=reasons), words)
+        sections.append(_folded(reason_calls_text(reasons, words), *listed))
     sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
     return _document(record, words, script(*sheets), "\n".join(sections))
 

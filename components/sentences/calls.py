@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from components.common.i18n import Words
-from engine.model.values import RunRecord, counted
+from engine.flow import workflow
+from engine.model.values import ModelCall, RunRecord, counted
 
 
 def calls_told(record: RunRecord) -> int | None:
@@ -26,3 +30,24 @@ def steps_text(record: RunRecord, words: Words) -> list[str]:
     """``4 steps``; empty for a run without any."""
     steps = counted(record.model_calls).steps
     return [words.count("1 step", "{n} steps", steps)] if steps else []
+
+
+def reason_calls(record: RunRecord) -> tuple[ModelCall, ...]:
+    """Calls for reasons of verdicts once the run was over, each at the step and in the round that judged its passage.
+
+    They are none of the run's own.
+    """
+    judged = {name: current.index for current in reversed(record.rounds) for name in current.verdicts}
+    node = workflow(record.workflow).flow.grading
+    return tuple(
+        replace(call, node=node, round=judged.get(item.passage_id, 0), passage_id=item.passage_id)
+        for item in record.reasons
+        for call in item.calls
+    )
+
+
+def reason_calls_text(calls: Sequence[ModelCall], words: Words) -> str:
+    """``2 calls for reasons, once the run was over``."""
+    return words.count(
+        "1 call for a reason, once the run was over", "{n} calls for reasons, once the run was over", len(calls)
+    )

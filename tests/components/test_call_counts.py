@@ -11,10 +11,10 @@ from components.common.phrases import duration_text
 from components.picture.facts import cost_of
 from components.runs.figures import figures_of
 from components.runs.report import report_html
-from components.sentences.calls import calls_text
+from components.sentences.calls import calls_text, reason_calls
 from engine.flow import compiled
 from engine.flow.graph import graph_of
-from engine.model.values import CallCount, ModelCall, RunRecord, counted
+from engine.model.values import CallCount, Message, ModelCall, ReasonAsked, RunRecord, counted
 from engine.replay.difference import difference
 from engine.samples.demos import demo_record
 from pages.parts.ask.path import counts_of
@@ -50,6 +50,19 @@ def test_tile_tab_picture_lanes_report_and_comparison_agree(chat: int, steps: in
     assert record.to_dict()["calls"] == {"chat": chat, "cached": min(1, chat), "built_in": steps}
     found = difference(record, record).calls
     assert (sum(item.a_chat for item in found), sum(item.a_built_in for item in found)) == (chat, steps)
+
+
+def test_calls_for_reasons_are_listed_apart_from_those_of_the_run() -> None:
+    """SC-10: what they cost is no part of the run's own count, and nothing that was sent is hidden."""
+    record = asked(chat=2)
+    passage = next(iter(record.rounds[0].verdicts))
+    call = ModelCall("grader", "", 0, "ollama:m", (Message("user", "Why does it help?"),), "Because.")
+    given = replace(record, reasons=(ReasonAsked(passage, "Because.", (call,)),))
+    (shown,) = reason_calls(given)
+    assert (shown.node, shown.passage_id) == ("grade", passage)
+    assert calls_text(given, EN) == calls_text(record, EN) and not reason_calls(record)
+    report = report_html(given, graph_of(compiled(given.workflow)), EN)
+    assert "1 call for a reason, once the run was over" in report and "Why does it help?" in report
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "3 done, 2 running"), ("zh", "已完成 3 次，进行中 2 次")])

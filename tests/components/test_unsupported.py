@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from components.ask.answer import answer_body, headline
+from components.ask.answer import answer_body, checked_text, headline
 from components.ask.answer_marks import checking_text
 from components.common.i18n import words_for
 from components.common.markup import Node
@@ -127,6 +127,20 @@ def test_while_a_model_checks_the_answer_the_card_says_so() -> None:
     ):
         assert checking_text(other, EN) == ""
     assert checking_text(replace(checking, outcome="answered"), EN) == ""
+
+
+@pytest.mark.parametrize(
+    ("chances", "said"),
+    [
+        ((0.9, None), "1 of 1 sentences supported, says ollama:small · 1 sentence not checked"),
+        ((0.9, 0.1), "1 of 2 sentences supported, says ollama:small"),
+        ((None, None), "2 sentences not checked"),
+    ],
+)
+def test_a_sentence_that_was_not_checked_counts_as_neither(chances: tuple[float | None, ...], said: str) -> None:
+    record = by_model(*chances)
+    models = replace(record.config.models, verifier=RoleModel("ollama:small"))
+    assert checked_text(replace(record, config=replace(record.config, models=models)), EN) == said
 
 
 def test_what_was_not_checked_is_marked_otherwise_and_says_why() -> None:

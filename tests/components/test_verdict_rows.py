@@ -168,7 +168,7 @@ WEIGHED = Verdict(True, 0.9, "", grader="ollama:m", raw=2.2, kind="token")
         ((), True, "Reasons of verdicts still to come: 2."),
         ((), False, "Verdicts without a reason, as none was asked for: 2."),
         (("It says so.",), False, "Verdicts without a reason, as none was asked for: 1."),
-        (("It says so.", ""), False, "Verdicts without a reason, as the model gave none that could be read: 1."),
+        (("It says so.", ""), False, "Verdicts without a reason, as none could be had when asked for: 1."),
         (("It says so.", "So it does."), False, ""),
     ],
     ids=["coming", "none", "closed meanwhile", "failed", "all"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +15,7 @@ from components.common.phrases import duration_text, node_text, place_text
 from components.common.plotly_theme import themed
 from components.common.spans import Span, SpanKind, spans
 from components.labels import MESSAGE_ROLES, SPAN_NAMES
-from components.sentences.calls import calls_text
+from components.sentences.calls import calls_text, reason_calls, reason_calls_text
 from engine.model.config import ROLES
 from engine.model.values import ModelCall, RunRecord
 
@@ -34,6 +35,10 @@ def view(record: RunRecord, narrowed: RunRecord, words: Words, *, key: str) -> N
     if narrowed.model_calls:
         st.markdown(f"**{calls_text(narrowed, words)}**")
     model_calls(narrowed, words, key=f"{key}_calls")
+    visited = {item.node for item in narrowed.nodes}
+    if reasons := tuple(call for call in reason_calls(record) if call.node in visited):
+        st.markdown(f"**{reason_calls_text(reasons, words)}**")
+        model_calls(replace(record, model_calls=reasons), words, key=f"{key}_reasons")
     st.markdown(f"**{words('What this run was made with')}**")
     st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)

@@ -81,7 +81,7 @@ def reasons_text(record: RunRecord, coming: bool, words: Words) -> str:
     elif missing:
         parts.append(words("Verdicts without a reason, as none was asked for: {n}.", n=missing))
     if failed:
-        parts.append(words("Verdicts without a reason, as the model gave none that could be read: {n}.", n=failed))
+        parts.append(words("Verdicts without a reason, as none could be had when asked for: {n}.", n=failed))
     return " ".join(parts)
 
 
