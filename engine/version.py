@@ -56,7 +56,14 @@ def install_command(packages: str) -> str:
     if INSTALLED and {"archive-v0", "environments-v2"} & {*environment.parts}:
         origin = installed_from()
         return f"uvx {added} {'' if origin == 'rag-workbench' else f'--from {origin} '}rag-workbench"
-    return f"pip install {' '.join(names)}"
+    return f"{_own_python()} -m pip install {' '.join(names)}"
+
+
+def _own_python() -> str:
+    """The interpreter of this environment as a shell takes it: from the checkout's folder where it is in there."""
+    path = Path(sys.executable or "python")
+    shown = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    return f'"{shown}"' if " " in shown else shown
 
 
 def installed_from() -> str:

@@ -23,7 +23,7 @@ from engine.model.config import USUAL, RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from pages.parts.common.actions import next_step
-from pages.parts.common.fits import fits_of
+from pages.parts.common.fits import fits_of, scorers_of
 from pages.parts.common.following import opening
 from pages.parts.common.rights import may
 from pages.parts.tune import best, correction, guarantee, measure_map, questions, run_errors, scores, tiles, trade_off
@@ -76,7 +76,9 @@ def settings() -> RunConfig:
     models_there = engine.chat_models(fresh=fresh)
     note = OllamaNote(ollama.address, ollama.version, models_there, ollama.looking, ollama.smallest)
     defaults = engine.settings.defaults_of_runs
-    around = Surroundings(fits=partial(fits_of, engine), defaults=defaults, fixed=fixed_by_set())
+    around = Surroundings(
+        fits=partial(fits_of, engine), scorers=scorers_of(engine), defaults=defaults, fixed=fixed_by_set()
+    )
     chosen = config_panel(words, collections(), note, around)
     if chosen.look_again:
         st.session_state["look_again_now"] = True

@@ -34,7 +34,7 @@ from pages.parts.ask.evidence import evidence
 from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
 from pages.parts.common.actions import next_step, run_action, say_fault
-from pages.parts.common.fits import fits_of
+from pages.parts.common.fits import fits_of, scorers_of
 from pages.parts.common.following import opening
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
@@ -149,6 +149,7 @@ def settings(record: RunRecord | None) -> Chosen:
         partial(fits_of, engine),
         engine.settings.defaults_of_runs,
         gate=record.config.gate if record is not None else None,
+        scorers=scorers_of(engine),
     )
     chosen = config_panel(words, collection_choices(), note, surroundings)
     budget.view(chosen.config, worst_case(prices(chosen.config, record), chosen.config), words)

@@ -131,6 +131,8 @@ class Surroundings:
     """The collection that is searched no matter what is chosen, and why; empty: any can be chosen."""
     gate: GatePolicy | None = None
     """That of the open run, for an address that names none."""
+    scorers: Sequence[str] = ()
+    """Cross-encoders in files, as a config names them."""
 
 
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
@@ -251,7 +253,14 @@ def _models(
     proposal = st.empty()
     with st.expander(f"{words('Models')} · {at_work}", key="models"):
         names = {
-            role: model_picker(words, role, ollama.models, name, _fitted(role, surroundings.fits(collection)))
+            role: model_picker(
+                words,
+                role,
+                ollama.models,
+                name,
+                fitted=_fitted(role, surroundings.fits(collection)),
+                scorers=surroundings.scorers,
+            )
             for role, name in usual.items()
         }
         look_again = _ollama_line(words, ollama, tuple(names.values()))

@@ -207,19 +207,26 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
 
 
 def model_picker(
-    words: Words, role: str, offered: Sequence[str], usual: str = BUILTIN, fitted: Sequence[str] = ()
+    words: Words,
+    role: str,
+    offered: Sequence[str],
+    usual: str = BUILTIN,
+    *,
+    fitted: Sequence[str] = (),
+    scorers: Sequence[str] = (),
 ) -> str:
     """Let the user choose the model of a role: built in, one ``offered`` by a server, or a typed ``provider:model``.
 
-    ``fitted`` are graders that are fitted to the collection. ``usual`` is the one of an empty address; an address
-    always says which where that is no built-in one, so that it means the same on a machine with other settings.
+    ``fitted`` are graders that are fitted to the collection, ``scorers`` cross-encoders in files. ``usual`` is the one
+    of an empty address; an address always says which where that is no built-in one, so that it means the same on a
+    machine with other settings.
     """
     typed = model_wanted(role, usual)
-    chats = role != "screener"
+    chats, scored = role != "screener", scorers if role in ("grader", "screener", "reranker") else ()
     relabel(words, role)
     chosen = st.selectbox(
         begun(words(ROLES[role])),
-        list(dict.fromkeys((BUILTIN, usual, *fitted, *(offered if chats else ()), typed))),
+        list(dict.fromkeys((BUILTIN, usual, *fitted, *(offered if chats else ()), *scored, typed))),
         format_func=lambda model: model_label(str(model), words),
         key=role,
         accept_new_options=True,

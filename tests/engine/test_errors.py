@@ -146,13 +146,19 @@ def test_a_foreign_exception_is_named_without_its_text() -> None:
 def test_a_remedy_names_the_command_of_the_environment_that_it_is_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`pip install` would change another environment than the one that pipx or uv made."""
+    """A bare `pip install` would change another environment: the one that a shell finds first."""
 
     def remedy() -> str:
         return ModelError.cross_encoder_without_package(model="m").remedy
 
     monkeypatch.setattr("sys.prefix", str(tmp_path))
-    assert "`pip install fastembed`" in remedy()
+    for python, shown in (
+        (ROOT / ".venv" / "bin" / "python", ".venv/bin/python"),
+        (Path("/opt/rag/bin/python"), "/opt/rag/bin/python"),
+        (Path("/my files/bin/python"), '"/my files/bin/python"'),
+    ):
+        monkeypatch.setattr("sys.executable", str(python))
+        assert f"`{shown} -m pip install fastembed`" in remedy()
     (tmp_path / "uv-receipt.toml").touch()
     assert "`uv tool install --with fastembed rag-workbench`" in remedy()
     (tmp_path / "pipx_metadata.json").touch()
@@ -189,4 +195,4 @@ def test_a_remedy_installs_again_from_where_the_program_came(
 def test_a_fault_of_an_earlier_record_is_said_with_what_messages_know_today() -> None:
     """A record keeps the parameters of its time, which did not hold the command."""
     fault = Fault("WB341", "m needs a package that is not installed here.", "…", {"package": "fastembed", "model": "m"})
-    assert "`pip install fastembed`" in fault_text(fault, words_for("zh"))[1]
+    assert "-m pip install fastembed`" in fault_text(fault, words_for("zh"))[1]

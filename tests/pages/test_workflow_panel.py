@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -25,11 +27,15 @@ from engine.model.config import (
     default_of,
     settings_of,
 )
+from engine.model.system import CatalogueModel, LocalModel
+from engine.model.values import Fault
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions
+from pages.parts.common.fits import scorers_of
 from tests.pages.driving import ask, boxes, given, inline, on_pages, opened, setting, visible
+from tests.support.fake_host import FakeHost
 
 EN, ZH = words_for("en"), words_for("zh")
 NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6, "graph_hybrid": 6}
@@ -287,6 +293,34 @@ def test_the_proposed_rewriter_is_taken_with_one_press() -> None:
     app.run().button(key="small_rewriter").click().run()
     assert app.session_state["chosen"].models.rewriter == RoleModel("ollama:small", temperature=0.3)
     assert not any(button.key == "small_rewriter" for button in app.button)
+
+
+def test_cross_encoders_in_files_are_offered_to_the_roles_that_score_passages() -> None:
+    """SC-03"""
+    score = LocalModel("rank.gguf", 9, "scores", "bert", "0.6B", "mit", 512, 64, 1)
+    broken = replace(score, name="cut.gguf", fault=Fault("WB427", "It is cut off.", "Fetch it again."))
+    known = CatalogueModel("cross_encoder:x/c", "scores", 9, "apache-2.0", "en", "x/c", "ab12" * 16, here=True)
+    host = FakeHost(
+        files=(score, replace(score, name="chat.gguf", kind="chat"), broken),
+        offered_files=(known, replace(known, name="cross_encoder:x/d", here=False)),
+    )
+    found = scorers_of(SimpleNamespace(host=host))  # type: ignore[arg-type]
+    assert found == ("cross_encoder:rank.gguf", "cross_encoder:x/c")
+
+    def page(scorers: tuple[str, ...]) -> None:
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, Surroundings, config_panel
+        from engine.model.config import WORKFLOWS
+
+        around = Surroundings(tuple(WORKFLOWS), scorers=scorers)
+        config_panel(words_for("en"), (), OllamaNote("here", "0.9", ("ollama:m",)), around)
+
+    app = AppTest.from_function(page, args=(found,), default_timeout=60)
+    app.query_params["grader"], app.query_params["cascade"] = "ollama:m", "true"
+    app.run()
+    assert not app.exception
+    offered = {role: set(setting(app, role).options) & set(found) for role in ("grader", "screener", "rewriter")}
+    assert offered == {"grader": set(found), "screener": set(found), "rewriter": set()}
 
 
 def test_without_a_search_engine_the_web_cannot_be_switched_on_and_says_why(engine: Engine) -> None:

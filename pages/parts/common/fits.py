@@ -1,4 +1,4 @@
-"""The graders that are fitted to a collection, for the panels."""
+"""Models that judge passages and are here, for the panels: fitted to a collection, and in files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ def fits_of(engine: Engine, collection: str) -> list[str]:
         return [fit.name for fit in engine.grader_fits.of(collection)]
     except WorkbenchError:
         return []
+
+
+def scorers_of(engine: Engine) -> tuple[str, ...]:
+    """Cross-encoders in files that run here, as a config names them: GGUF files, and folders that were fetched."""
+    files = engine.host.local_models() if engine.host.runs_files() else ()
+    found = [item.role_name for item in files if item.kind == "scores" and item.fault is None]
+    found += [item.name for item in engine.host.catalogue() if item.kind == "scores" and item.here]
+    return tuple(dict.fromkeys(found))
 
 
 def fits_for(engine: Engine, collection: str, run: RunConfig, config: RunConfig) -> Mapping[str, GraderFit]:

@@ -22,6 +22,7 @@ from engine.model.config import BUILTIN, RunConfig
 from engine.model.system import CatalogueModel, LocalModel, ModelDetails, Provider
 from engine.version import install_command
 from pages.parts.common.actions import say_fault
+from pages.parts.common.fits import scorers_of
 from pages.parts.common.rights import may
 from pages.parts.system import files, ollama, trial
 from pages.parts.system.ollama import FRESH, PREFIX, ModelEvent, chats, event_of
@@ -84,11 +85,12 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
     with st.container(border=True, key="system_roles"):
         st.markdown(f"**{words('Model of each role')}**")
         st.caption(words(choices_of("workflow")[workflow]))
-        roles = roles_of(workflow)
+        roles, scorers = roles_of(workflow), scorers_of(engine)
         for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
             for column, role in zip(st.columns(_COLUMNS, gap="medium"), row, strict=False):
                 with column:
-                    model = model_picker(words, role, seen.offered, engine.settings.models.of(role).model)
+                    usual = engine.settings.models.of(role).model
+                    model = model_picker(words, role, seen.offered, usual, scorers=scorers)
                     with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
                         if state := role_state(model, seen):
                             st.caption(words(state), width="stretch")
