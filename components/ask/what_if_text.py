@@ -222,9 +222,12 @@ def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int
     if record.outcome not in COMPLETE or found.outcome is None:
         return ()
     rewrites = sum(not item.initial for item in record.rewrites)
+    counted = ((REWRITES, rewrites - found.rewrites), (_ANSWERS, len(record.drafts) - found.answers))
+    if found.checks is None:
+        # Of an answer that is not written, nobody knows how many sentences a model would check.
+        return counted
     return (
-        (REWRITES, rewrites - found.rewrites),
-        (_ANSWERS, len(record.drafts) - found.answers),
+        *counted,
         (_CALLS, record.calls - found.cost.calls),
         (BUILT_IN_CALLS, record.built_in_calls - found.cost.built_in_calls),
     )

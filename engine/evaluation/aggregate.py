@@ -43,7 +43,7 @@ _ABSTAINED = OUTCOMES.index("abstained")
 _VERDICTS = GAPS.index("verdicts")
 _DEFAULTS = RunConfig()
 _AS_FOUND = (
-    *("path_known", "round", "passed", "kept", "calls", "built_in_calls", "seconds", "context_known"),
+    *("path_known", "round", "passed", "kept", "calls", "built_in_calls", "checks", "seconds", "context_known"),
     *("screened", "left"),
 )
 CUTOFF = 5
@@ -65,6 +65,7 @@ class Outcomes:
     """False where the last round kept passages that no one judged, so that ``passed`` is only a lower bound."""
     calls: IntArray
     built_in_calls: IntArray
+    checks: IntArray
     screened: IntArray
     left: IntArray
     """As in :class:`engine.replay.settings.Paths`."""
@@ -460,19 +461,22 @@ class _Measures:
         passed = ratio(replayed.passed, replayed.kept, otherwise=0.0)
         # An outcome that is not known may be a refusal, which no one writes.
         counts = self.counted & self.ended & self.repeatable & self.kept.seen_whole & self.fetched_whole
+        # How many sentences of an answer a model would check is known where the run's own checked its own answer.
+        checked = counts & (~self.answered | _checked_in_run(self.evidence, self.configs, replayed.answer == 0))
         written = self.counted & ~self.ended
         calls, built_in = (
             np.where(self.repeatable, np.maximum(made - written, 0), 0)
             for made in (replayed.calls, replayed.built_in_calls)
         )
         seconds = np.where(self.repeatable & ~written, replayed.seconds, 0.0)
-        timed, steps = counts & ~np.isnan(replayed.seconds), replayed.calls + replayed.built_in_calls
+        timed, steps = checked & ~np.isnan(replayed.seconds), replayed.calls + replayed.built_in_calls - replayed.checks
+        least = np.maximum(calls + built_in - replayed.checks, 0)
         return {
             "pass_rate": self._mean(passed, self.counted & replayed.all_judged, "all"),
             "rewrites": self._cost(np.maximum(replayed.round, 0), self.counted, most.rounds - 1),
-            "calls": self._cost(replayed.calls, counts, most.calls, calls),
-            "built_in_calls": self._cost(replayed.built_in_calls, counts, most.built_in_calls, built_in),
-            "steps": self._cost(steps, counts, most.calls + most.built_in_calls, calls + built_in),
+            "calls": self._cost(replayed.calls, checked, most.calls, calls),
+            "built_in_calls": self._cost(replayed.built_in_calls, checked, most.built_in_calls, built_in),
+            "steps": self._cost(steps, counts, most.calls + most.built_in_calls, least),
             "seconds": self._cost(replayed.seconds, timed, most.seconds, seconds),
             "left_to_grader": self._left_to_grader(),
         }
@@ -532,6 +536,15 @@ def _same_grader(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
     recorded = [numbers.setdefault(judging(item.table.config), len(numbers)) for item in evidence.gathered]
     wanted = [numbers.setdefault(judging(config), len(numbers)) for config in configs]
     return np.equal(np.array(recorded, dtype=np.int64).reshape(-1, 1), np.array(wanted, dtype=np.int64))
+
+
+def _checked_in_run(evidence: Evidence, configs: Sequence[RunConfig], own: BoolArray) -> BoolArray:
+    """[N, S]: no model checks the answer, or the run's verifier did, where the run's ``own`` answer stands."""
+    recorded = [item.table.config.models.verifier for item in evidence.gathered]
+    wanted = [config.models.verifier for config in configs]
+    same = {model: np.array([model == run for run in recorded], np.bool_) for model in set(wanted)}
+    columns = [np.full(len(own), model.built_in) | (same[model] & own[:, at]) for at, model in enumerate(wanted)]
+    return np.stack(columns, axis=1)
 
 
 def _code(basis: Basis | None) -> int:

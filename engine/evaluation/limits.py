@@ -16,7 +16,7 @@ from engine.replay.cost import CostModel, cost_model
 from engine.replay.masks import BoolArray, FloatArray
 from engine.replay.table import RoundTable
 
-_MEASURED = ("search", "grading", "screening", "rewrite", "generation")
+_MEASURED = ("search", "grading", "screening", "rewrite", "generation", "checking")
 """Steps of which a run may have measured the time; nothing limits that of any other."""
 _FREE = CostModel(search=Cost())
 THRESHOLDS = (

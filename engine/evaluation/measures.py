@@ -190,7 +190,7 @@ MEASURES: Mapping[Measure, Declared] = {
     ),
     "steps": Declared(
         N_("model steps"),
-        N_("Gradings, rewrites and generations a question, of chat and built-in models."),
+        N_("Gradings, rewrites and generations a question, of chat and built-in models, without checks of the answer."),
         lower_is_better=True,
         kind="cost",
         digits=1,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.flow import workflow
 from engine.flow.declaration import gradings_a_passage, screenings_a_passage, translates
-from engine.model.config import RoleName, RunConfig
+from engine.model.config import BUILTIN, RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import cascades
 from engine.model.values import NodeExecution, RunRecord
@@ -39,6 +39,11 @@ class CostModel:
     """Of one passage by a chat model; nothing where the built-in refiner cuts."""
     checking: Cost = Cost()
     """Of one sentence of the answer; nothing where the built-in verifier checks."""
+
+    @property
+    def checks(self) -> Cost:
+        """Of an answer that is not written yet, at most: of as many sentences as a model is asked about."""
+        return self.checking * MOST_CHECKED
 
     def rounds_after(self, done: int, config: RunConfig) -> Cost:
         """Return the worst cost after round ``done``: every rewrite left, with its search and all gradings."""
@@ -89,7 +94,7 @@ class CostModel:
         own = workflow(config.workflow)
         refining = self.refining * own.most_refined(config)
         writing = (refining + self.generation + self.evaluation) * own.most_answers(config)
-        return writing + self.checking * MOST_CHECKED
+        return writing + self.checks
 
 
 def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
@@ -126,6 +131,19 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
         refining=_refining(record, config),
         checking=_checking(record, config),
     )
+
+
+def checks_of(record: RunRecord, config: RunConfig) -> int | None:
+    """Calls that check the recorded answer; None where another model would check it than did.
+
+    In a branch that took over the checks of its parent, each sentence that a model was asked about counts one.
+    """
+    verifier = config.models.verifier
+    if verifier.built_in or verifier != record.config.models.verifier:
+        return 0 if verifier.built_in else None
+    asked = sum(call.role == "verifier" for call in record.model_calls)
+    made = (item for item in record.checks or () if item.p_supported is not None or item.fault is not None)
+    return asked or sum(item.verifier != BUILTIN for item in made)
 
 
 def unanswered(record: RunRecord, config: RunConfig) -> bool:

@@ -150,7 +150,7 @@ def fork_price(
     if branch.fork.query:
         depth = config.fetch_k if config.grade_probe else config.top_k
         first = prices.search + prices.judging * depth
-        needed = CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.generation)
+        needed = CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.answering(config))
     else:
         outlook = fork_outlook(branch)
         probing = prices.judging * _probed_again(branch, outlook)

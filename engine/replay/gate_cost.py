@@ -10,7 +10,7 @@ from engine.model.decide import Evidence, decide, passed_together
 from engine.model.values import RunRecord, counted
 from engine.replay.admitted import admitted
 
-_ANSWERING: frozenset[RoleName] = frozenset({"refiner", "generator", "evaluator"})
+_ANSWERING: frozenset[RoleName] = frozenset({"refiner", "generator", "evaluator", "verifier"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from engine.model.config import RoleModels, RunConfig
+from engine.model.values import ANSWERED
+from engine.replay.cost import checks_of
 from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, any_of, column, counted, mask_of, places
 from engine.replay.one_by_one import one_by_one
 from engine.replay.replay import RETRIEVAL_SETTINGS, retrieval_differs
@@ -56,6 +58,7 @@ _PASSED, _BELOW = REASONS.index("passed"), REASONS.index("below_gate")
 _FAILED = REASONS.index("grader_failed")
 _DEADLINE, _UNREACHED = REASONS.index("deadline"), REASONS.index("grader_unavailable")
 _REWRITE, _GENERATE, _END = (ROUTES.index(name) for name in ("rewrite", "generate", "end"))
+_ANSWERED = [OUTCOMES.index(outcome) for outcome in ANSWERED]
 _KNOWN, _GENERATION = STATES.index("known"), STATES.index("generation")
 _ROUTE_OF = np.array([{"below_gate": _REWRITE, "grader_failed": _END}.get(item, _GENERATE) for item in REASONS])
 
@@ -419,7 +422,10 @@ class _Sweep:
 
     def _finished(self) -> Paths:
         out, table, models = self.out, self.table, self.base.models
+        stands = np.equal(out.state, _KNOWN) & np.isin(out.outcome, _ANSWERED)
+        out.checks[:] = np.where(stands, checks_of(table.record, self.base) or 0, 0)
         parts = (
+            (out.checks, models.verifier.in_process, table.checking_s),
             (out.gradings, models.grader.in_process, table.grading_s if self.same_grader else np.nan),
             (out.paid_rewrites, models.rewriter.built_in, table.rewrite_s if self.same_rewriter else np.nan),
             (out.generations, models.generator.built_in, table.generation_s if self.same_generator else np.nan),

@@ -90,12 +90,14 @@ def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:
         out.passed[place], out.kept[place] = last.passed, last.kept
     cost = found.cost
     out.calls[place], out.built_in_calls[place] = cost.calls, cost.built_in_calls
+    out.checks[place] = found.checks or 0
     out.seconds[place] = np.nan if cost.seconds is None else cost.seconds
     generated = found.path_known and found.outcome not in ("abstained", "fallback", "failed")
     out.generations[place] = found.answers or int(generated)
     if workflow(found.config.workflow).on_grid:
         out.paid_rewrites[place] = max(0, len(found.steps) - 1)
-        out.gradings[place] = cost.calls + cost.built_in_calls - out.generations[place] - out.paid_rewrites[place]
+        others = out.generations[place] + out.paid_rewrites[place] + out.checks[place]
+        out.gradings[place] = cost.calls + cost.built_in_calls - others
     else:
         # Strategies open rounds too, and further roles are asked: what is left over would not be gradings alone.
         out.paid_rewrites[place] = found.rewrites

@@ -16,7 +16,7 @@ from engine.model.decide import gated, passed_together
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
 from engine.model.values import ANSWERED, AnswerNote, Decision, Outcome, Reason, Round, RunRecord, Verdict
 from engine.replay.admitted import admitted
-from engine.replay.cost import unanswered
+from engine.replay.cost import checks_of, unanswered
 from engine.replay.course import Driver, End, ReplayPath, Unrecorded, decisions_of, follow, picture_of
 from engine.replay.frozen import FrozenRounds
 from engine.replay.recorded import (
@@ -286,9 +286,9 @@ class Replay:
         outcome, reason = (None, "") if state == "needs_calls" else ending
         needed = CallsNeeded()
         if missing is not None:
-            rest = Cost() if state == "generation" else self.rest(picture, course, missing.gap)
-            worst = missing.missing if state == "generation" else missing.before + rest
-            needed = CallsNeeded(missing.missing, worst)
+            written = state == "generation"
+            rest = self.evidence.prices.checks if written else self.rest(picture, course, missing.gap)
+            needed = CallsNeeded(missing.missing, (missing.missing if written else missing.before) + rest)
         same = _path(decisions) == _path(self.record.decisions) and outcome == self.record.outcome
         ended = state != "needs_calls" and bool(decisions)
         if state == "known":
@@ -302,6 +302,7 @@ class Replay:
         rounds = [step.round for step in steps]
         read = context.passages if context else passed_together(rounds, self.config) if outcome in ANSWERED else ()
         answer = picture.answer if state == "known" and outcome != "failed" else ""
+        checks = self._checks(answer if outcome in ANSWERED else "", written=state == "generation")
         return WhatIf(
             config=self.config,
             state=state,
@@ -315,12 +316,19 @@ class Replay:
             answer=answer,
             answer_note=self._note(picture, answer, outcome) if outcome in ANSWERED else "",
             calls_needed=needed.without_times() if unanswered(self.record, self.config) else needed,
-            cost=course.cost,
+            cost=course.cost + self.evidence.prices.checking * (checks or 0),
+            checks=checks,
             opening=prefix.opening(),
             answers=course.answers,
             admits=admitted(self.record, self.config, rounds, read, verified=verified),
             same_path=state != "needs_calls" and same,
         )
+
+    def _checks(self, answer: str, *, written: bool) -> int | None:
+        """Calls that check the answer of a path, or one to be ``written``; None where the record does not tell."""
+        if not (answer or written) or self.config.models.verifier.built_in:
+            return 0
+        return checks_of(self.record, self.config) if answer == self.record.answer else None
 
     def _note(self, picture: RunRecord, answer: str, outcome: Outcome | None) -> AnswerNote:
         """Return the note on the answer that stands: the run's own, or an earlier draft's."""

@@ -170,6 +170,8 @@ class Paths:
     """Rewrites that the cost counts: those after which the path is still known."""
     calls: IntArray
     built_in_calls: IntArray
+    checks: IntArray
+    """Of these, those that check the recorded answer, where it stands; of another one nobody knows how many."""
     screened: IntArray
     """Kept passages of the path that a cascade's screener judged, by round."""
     left: IntArray
@@ -210,8 +212,8 @@ class Paths:
 
     @property
     def steps(self) -> IntArray:
-        """Gradings, rewrites and generations by every role."""
-        return self.calls + self.built_in_calls
+        """Gradings, rewrites and generations by every role, without checks of the answer."""
+        return self.calls + self.built_in_calls - self.checks
 
     @property
     def pass_rate(self) -> FloatArray:
@@ -246,6 +248,7 @@ def nowhere(table: RunTable, size: int) -> Paths:
         paid_rewrites=codes(0),
         calls=codes(0),
         built_in_calls=codes(0),
+        checks=codes(0),
         screened=codes(0),
         left=codes(0),
         seconds=np.zeros(size),

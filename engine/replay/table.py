@@ -111,6 +111,7 @@ class RunTable:
     screening_s: float
     rewrite_s: float
     generation_s: float
+    checking_s: float
     """Measured seconds of one step; nan where the run measured none."""
     record: RunRecord
     """What the masks were made of, for settings that have to be replayed one by one."""
@@ -208,6 +209,7 @@ def _table(
         screening_s=_seconds(prices.screening.seconds),
         rewrite_s=_seconds(prices.rewrite.seconds),
         generation_s=_seconds(prices.generation.seconds),
+        checking_s=_seconds(prices.checking.seconds),
         record=slim,
         plain=layout.plain(),
         ran=slim if record is ran else ran,

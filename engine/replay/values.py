@@ -103,7 +103,9 @@ class WhatIf:
     """What is to be said of that answer; nothing is known of one that would have to be generated."""
     calls_needed: CallsNeeded = CallsNeeded()
     cost: Cost = Cost()
-    """What the path costs as far as it is known, by counting its gradings, rewrites and generation."""
+    """What the path costs as far as it is known: gradings, rewrites, generation, checks of the answer that stands."""
+    checks: int | None = 0
+    """Calls among ``cost`` that check the answer; None where a model would check one of which no record tells them."""
     same_path: bool = False
     """Whether every decision and the outcome are those of the recording."""
     opening: tuple[Decision, ...] = ()

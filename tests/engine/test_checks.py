@@ -8,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from components.ask.what_if_text import differences_to
 from engine.engine import Engine
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import Case
+from engine.evaluation.evidence import gather
 from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig
 from engine.model.events import AnswerCompleted, RunFinished, fold_all
 from engine.model.values import RunRecord
 from engine.records.codec import record_from_dict
+from engine.replay.grid import paths
+from engine.replay.settings import SettingsGrid
+from engine.replay.table import run_table
+from engine.roles import MOST_CHECKED
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
 from tests.engine.test_answer_note import CHAT, QUESTION, World
@@ -85,6 +93,29 @@ def test_what_another_verifier_would_say_is_unknown(world: World) -> None:
     assert (found.state, found.answer_note) == ("known", "unchecked")
 
 
+def test_the_checks_of_an_answer_are_priced_where_it_stands_and_where_it_would_be_written(world: World) -> None:
+    """SC-10: two sentences were asked about; of an answer that no one has written, at most as many as ever are."""
+    record = run(world, f"{TRUE} {REVERSED}", config())
+    assert record.calls == 3
+    own = world.engine.what_if(record, replace(record.config, min_support=0.9))
+    assert (own.state, own.cost.calls, own.checks) == ("known", 3, 2)
+    assert sum(count for _, count in differences_to(own, record)) == 0, "nothing is saved"
+    other = replace(record.config, models=replace(record.config.models, generator=RoleModel()))
+    found = world.engine.what_if(record, other)
+    needed = found.calls_needed
+    assert (found.state, found.checks, needed.next.calls) == ("generation", None, 0)
+    assert needed.worst.calls == MOST_CHECKED
+    assert len(differences_to(found, record)) == 2, "how many calls fewer it takes is not known"
+
+    by_grid = paths(run_table(record), SettingsGrid.of([record.config]))
+    assert (by_grid.calls[0], by_grid.checks[0], by_grid.gradings[0]) == (3, 2, own.cost.built_in_calls)
+    evaluation = evaluate(gather([Case("a", QUESTION, answerable=True)], {"a": record}), [record.config, other])
+    stands, open_ = (evaluation.figure("calls", place) for place in (0, 1))
+    assert stands.value == 3 and open_.value is None
+    assert (open_.lower, open_.upper) == (0, MOST_CHECKED)
+    assert {evaluation.figure("steps", place).value for place in (0, 1)} == {record.built_in_calls + 1}
+
+
 def test_a_branch_with_the_same_answer_is_not_checked_again(world: World) -> None:
     parent = run(world, f"{TRUE} {REVERSED}", config())
     child_id = world.engine.fork(parent, parent.config)
@@ -92,6 +123,7 @@ def test_a_branch_with_the_same_answer_is_not_checked_again(world: World) -> Non
     child = world.engine.record(child_id)
     assert (child.answer, child.checks, child.answer_note) == (parent.answer, parent.checks, "unsupported")
     assert not [call for call in child.model_calls if call.role == "verifier"]
+    assert world.engine.what_if(child, child.config).checks == 2, "asked by itself, it would be checked"
 
 
 def test_a_verifier_out_of_reach_leaves_the_answer_unchecked_and_says_why(tmp_path: Path) -> None:

@@ -20,6 +20,9 @@ def test_rewrites_after_a_verified_passage_was_there_are_counted_as_waste() -> N
     assert (cost.round, cost.relevant, cost.rewrites) == (0, 1, 3)
     assert cost.calls == 3, "three rewrites; the verdicts were reused, and generation happens either way"
     assert cost.saved_ms == 96, "from the end of the second visit to the beginning of the twelfth"
+    checks = [replace(call, role="verifier") for call in record.model_calls if call.role == "generator"]
+    checked = replace(record, nodes=nodes, model_calls=(*record.model_calls, *checks))
+    assert checks and gate_cost(checked) == cost, "the answer is checked either way"
 
 
 def test_the_other_gate_run_for_real_answers_where_the_waste_says() -> None:

@@ -39,7 +39,8 @@ class AnswersReplay(Replay):
         if picture.context is None:
             return super().rest(picture, course, gap)
         prices = self.evidence.prices
-        return (prices.generation + prices.evaluation) * max(0, gener_epoch(self.config) - course.answers)
+        left = max(0, gener_epoch(self.config) - course.answers)
+        return (prices.generation + prices.evaluation) * left + prices.checks
 
     def check(self, course: ReplayPath, name: str, before: ReplayPath) -> Unrecorded | None:
         if name != NODE:

@@ -222,7 +222,8 @@ class DualReplay(Replay):
     def rest(self, picture: RunRecord, course: ReplayPath, gap: Gap) -> Cost:
         """Return the worst cost of what is left: every search, answer and pass."""
         prices, corrections = self.evidence.prices, course.state.get("correction_attempts", 0)
-        rest = passes(prices, self.config, max(0, dual_options(self.config).max_corrections - corrections))
+        left_over = max(0, dual_options(self.config).max_corrections - corrections)
+        rest = passes(prices, self.config, left_over) + prices.checks
         if gap not in ("answer", "evaluation"):
             rest = rest + prices.generation + prices.evaluation
         if gap in ("answer", "evaluation", "unrecorded"):

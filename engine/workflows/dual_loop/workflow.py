@@ -100,7 +100,7 @@ def passes(prices: Any, config: RunConfig, count: int) -> Cost:
 
 def longest_run(prices: Any, config: RunConfig) -> Cost:
     """Return the worst cost of a run, in which every correction is made."""
-    price: Cost = prices.routing + passes(prices, config, dual_options(config).max_corrections + 1)
+    price: Cost = prices.routing + passes(prices, config, dual_options(config).max_corrections + 1) + prices.checks
     return price
 
 

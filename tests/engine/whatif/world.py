@@ -117,7 +117,7 @@ class _Run:
         self.nodes.append(NodeExecution(node, index, index + 1, self.t_ms, took_ms))
         self.t_ms += took_ms
 
-    def called(self, role: Literal["grader", "screener", "rewriter", "generator"], node: str) -> None:
+    def called(self, role: Literal["grader", "screener", "rewriter", "generator", "verifier"], node: str) -> None:
         model = self.config.models.of(role)
         place = len(self.rounds) - 1
         self.calls.append(ModelCall(role, node, place, model.model, (), "", built_in=model.in_process))
@@ -245,6 +245,8 @@ def _answered(run: _Run, decision: Decision, cut: bool) -> RunRecord:
     answer = " ".join(passage.text for passage in context.passages)
     if cut:
         return run.record(outcome="cancelled", reason="cancelled", context=context, answer=answer[:5])
+    for _ in () if run.config.models.verifier.built_in else context.passages:
+        run.called("verifier", "generate")
     return run.record(outcome=outcome, reason=decision.reason, context=context, answer=answer)
 
 
@@ -297,8 +299,10 @@ def worlds(draw: st.DrawFn) -> World:
 
 @st.composite
 def recordings(draw: st.DrawFn) -> RunConfig:
-    """Settings to record a run with: mostly such that it is running for some rounds."""
+    """Settings to record a run with: mostly such that it is running for some rounds; a model checks some answers."""
     config = draw(settings())
+    if draw(st.booleans()):
+        config = replace(config, models=replace(config.models, verifier=CHAT.grader))
     if draw(st.integers(0, 3)) == 0:
         return config
     near = st.sampled_from([0.5, 0.6, 0.7])
