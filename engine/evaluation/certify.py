@@ -55,7 +55,8 @@ class Certificates:
     failures: IntArray
     """[S]: of these, how many are wrong, or refused."""
     unrecorded: IntArray
-    """[S]: questions with a label whose answer under the setting is not recorded; with any, nothing is certified."""
+    """[S]: questions with a label whose answer under the setting is not recorded, or was not checked and would be right
+    if it is supported; with any, nothing is certified."""
     p: FloatArray
     """[S]: chance of so few failures, were the risk at the bound; 1 without trials."""
     certified: BoolArray
@@ -104,7 +105,7 @@ def certify(
     if not (0 < bound < 1 and 0 < confidence < 1):
         raise ValueError("a bound and a confidence lie between 0 and 1")
     measured, by = evaluation.measures[risk], evaluation.right_by
-    counted, missing = _population(by)
+    counted, missing = _population(by, measured.unknown)
     if risk == "refused_answerable":
         counted, missing = np.ones_like(counted), measured.unknown & by.first
     # The same question again is no further trial, and one that taught the grader is none at all.
@@ -127,18 +128,19 @@ def certify(
     return Certificates(risk, bound, confidence, trials, failures, unrecorded, p, certified, lost, learnt)
 
 
-def _population(by: RightBy) -> tuple[BoolArray, BoolArray]:
-    """Mask the answers that count [N, S], and those that are missing from the record.
+def _population(by: RightBy, unknown: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Mask the answers that count [N, S], and those of which the record does not say whether they are wrong.
 
     Where only a judgement of the answer decides, chosen judgements say nothing of the other answers: they
-    count where every such question is recorded and judged, else only those drawn at random do.
+    count where every such question is recorded and judged, else only those drawn at random do. An answer that is
+    ``unknown`` although something tells of it was not checked: it is no trial left out, but one that is missing.
     """
     alone = ~by.otherwise
     judged = alone & by.given & (by.basis >= 0)
     open_ = alone & (~by.recorded | (by.given & ~judged))
     counted = ~alone | (judged & (by.at_random | ~open_.any(axis=0)))
     missing = ~by.recorded & (by.otherwise | (counted & judged).any(axis=0))
-    return counted, np.asarray(missing)
+    return counted, np.asarray(missing | (by.given & (by.basis >= 0) & unknown))
 
 
 @lru_cache(maxsize=65_536)

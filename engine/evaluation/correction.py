@@ -26,7 +26,8 @@ from engine.replay.cost import cost_model
 Effect = Literal["helped", "harmed", "unknown", "same"]
 """Right only with correction, right only without, not known, and as right with as without."""
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
-Unknown = Literal["", "not_generated", "unlabelled", "failed"]
+Unknown = Literal["", "not_generated", "unlabelled", "unchecked", "failed"]
+"""``unchecked``: an answer that is right unless a sentence of it is not supported, which was not found out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +124,12 @@ def correction(evidence: Evidence, config: RunConfig) -> Correction:
     evaluation = evaluate(evidence, [_correcting(config, times) for times in range(most + 1)])
     right = np.stack([evaluation.measures["answered_right"].of(place) for place in range(most + 1)], 1)
     steps = [evaluation.measures["steps"].of(place) for place in (-1, 0)]
-    recorded = evaluation.right_by.recorded[:, [-1, 0]]
+    recorded, tells = (getattr(evaluation.right_by, name)[:, [-1, 0]] for name in ("recorded", "tells"))
     rows = [
         _row(
             (item.case.id, item.case.question, item.run_id),
             right[place],
-            bool(recorded[place].all()),
+            _why(bool(recorded[place].all()), bool(tells[place].all())),
             (_whole(steps[0][place]), _whole(steps[1][place])),
         )
         for place, item in enumerate(evidence.gathered)
@@ -151,17 +152,21 @@ def correction(evidence: Evidence, config: RunConfig) -> Correction:
     )
 
 
+def _why(recorded: bool, tells: bool) -> Unknown:
+    """Why it is not known on both sides whether a question ended right."""
+    return "unchecked" if tells else "unlabelled" if recorded else "not_generated"
+
+
 def _row(
-    named: tuple[str, str, RunId], right: Sequence[float], recorded: bool, steps: tuple[int | None, int | None]
+    named: tuple[str, str, RunId], right: Sequence[float], why: Unknown, steps: tuple[int | None, int | None]
 ) -> CorrectedQuestion:
     with_, without = (None if np.isnan(side) else bool(side) for side in (right[-1], right[0]))
     effect: Effect = "unknown"
     if with_ is not None and without is not None:
         effect = "same" if with_ == without else "helped" if with_ else "harmed"
-    why: Unknown = "" if effect != "unknown" else "unlabelled" if recorded else "not_generated"
     first = next((place for place, value in enumerate(right) if value != 0), None)
     best = first if first is not None and right[first] == 1 else None
-    return CorrectedQuestion(*named, effect, why, (with_, without), steps, best)
+    return CorrectedQuestion(*named, effect, why if effect == "unknown" else "", (with_, without), steps, best)
 
 
 def _sides(evaluation: Evaluation, measure: Literal["answered_right", "steps", "calls"]) -> tuple[Figure, Figure]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.evaluation.aggregate import evaluate
-from engine.evaluation.cases import Case
+from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.certify import Certificates, certify, further, p_value, similarity_cut, strictest_first
 from engine.evaluation.evidence import Places, gather
 from engine.evaluation.figures import Evaluation, Measured, RightBy
@@ -18,6 +18,7 @@ from engine.evaluation.fit_scores import table_of
 from engine.evaluation.judgements import Judged, pair_id
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.grader_fit import GraderFit, calibrated, taught_by
+from engine.model.values import ANSWERED
 from engine.replay.masks import BoolArray, FloatArray, IntArray
 from tests.evaluation.gathered import evidence_of, questions
 
@@ -240,6 +241,25 @@ def test_where_judgements_count_alone_unrecorded_answers_are_missed() -> None:
     made = certify(evaluate(gather(bare, records, judged=judged), [RunConfig(), other]), bound=0.5)
     assert made.unrecorded[0] == 0 < made.unrecorded[1]
     assert made.certified.tolist() == [True, False]
+
+
+def test_an_answer_that_was_not_checked_is_missed_and_no_trial_less() -> None:
+    """EV-04: were it not supported, it would be wrong; a guarantee that leaves it out promises too much."""
+    cases, records = questions(40, RunConfig())
+    for place in range(30):
+        context = records[cases[place].id].context
+        right = (Expectation("passage", context.passages[0].id),) if context else ()
+        cases[place] = replace(cases[place], expected=right, answerable=True)
+    whole = certify(evaluate(gather(cases, records), [RunConfig()]), bound=0.5)
+    assert whole.certified[0] and 0 < whole.failures[0] < whole.trials[0]
+    unsure = {
+        name: replace(record, answer_note="unchecked") if record.outcome in ANSWERED else record
+        for name, record in records.items()
+    }
+    made = certify(evaluate(gather(cases, unsure), [RunConfig()]), bound=0.5)
+    assert made.trials[0] == made.failures[0] == whole.failures[0], "what is wrong anyhow is known"
+    assert made.unrecorded[0] == whole.trials[0] - whole.failures[0]
+    assert not made.certified[0]
 
 
 @pytest.mark.parametrize("bound", [0.0, 1.0, -0.1])

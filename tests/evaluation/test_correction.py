@@ -125,6 +125,14 @@ def test_a_question_that_failed_or_has_no_label_is_unknown_and_says_why() -> Non
     assert found.to_dict()["unknown"] == 2 and found.to_dict()["questions"][0]["best_after"] == 1
 
 
+def test_an_answer_that_was_not_checked_is_unknown_for_that_reason() -> None:
+    """No label is missing where only the support of a right answer is not known."""
+    record = replace(shipped_record(shipped_batch().runs["dm-en-08"]), answer_note="unchecked")
+    case = next(item for item in sample_set().cases if item.id == "dm-en-08")
+    (row,) = correction(gather([case], {case.id: record}), record.config).rows
+    assert (row.effect, row.why, row.right) == ("unknown", "unchecked", (None, False))
+
+
 def test_what_generating_the_missing_answers_takes_is_priced_and_nothing_else() -> None:
     evidence = evidence_of(24, RunConfig(gate="pass_rate"))
     found = correction(evidence, RunConfig(gate="pass_rate", top_k=3))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.judgements import Judged, key_of, pair_id, request_of
-from engine.evaluation.predicted import LEAST, estimate, predicted_wrong
+from engine.evaluation.predicted import LEAST, drawn_at_random, estimate, predicted_wrong
 from engine.evaluation.statistics import t_quantile
 from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
@@ -128,6 +128,18 @@ def test_an_interval_lies_between_0_and_1_and_holds_its_value_however_the_draw_f
     found = predicted_wrong(replace(whole, gathered=(*rows, *more)))
     assert found is not None and found.believed > 0.5
     assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_a_judged_answer_that_says_that_it_cannot_tell_is_none_of_those_counted() -> None:
+    """Else the page would say that 15 are enough and that there are 15, and still give no estimate."""
+    whole = gathered(LEAST)
+    place = next(place for place, item in enumerate(whole.gathered) if item.own.judged is not None)
+    item = whole.gathered[place]
+    assert item.own.checked is not None
+    denies = replace(item, own=replace(item.own, checked=replace(item.own.checked, note="cannot_tell")))
+    fewer = replace(whole, gathered=(*whole.gathered[:place], denies, *whole.gathered[place + 1 :]))
+    assert (drawn_at_random(whole), drawn_at_random(fewer)) == (LEAST, LEAST - 1)
+    assert predicted_wrong(whole) is not None and predicted_wrong(fewer) is None
 
 
 def test_answers_that_the_model_has_not_read_say_nothing() -> None:

@@ -17,6 +17,7 @@ from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Evaluation, Measured
 from engine.evaluation.judgements import Judged, pair_id
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import ANSWERED
 from pages.parts.tune.tiles import AFTER, basis_text, tiles_of
 from tests.evaluation.gathered import evidence_of, questions
 from tests.truth.claims import numbers
@@ -60,6 +61,19 @@ def test_fewer_steps_are_better_and_a_change_within_chance_is_said_to_be_one(evi
     gentle = tiles_of(evaluate(evidence, [BEFORE, replace(BEFORE, grade_pass_threshold=0.0)]), EN)
     assert gentle[2].note.startswith("▼") and gentle[2].look == "pass"
     assert not any(item.look == "pass" and "may be chance" in item.note for item in gentle)
+
+
+def test_answers_that_are_there_and_not_checked_are_not_called_missing() -> None:
+    """Generating them again would tell nothing."""
+    cases, records = questions(12, BEFORE)
+    unsure = {
+        name: replace(record, answer_note="unchecked") if record.outcome in ANSWERED else record
+        for name, record in records.items()
+    }
+    evaluation = evaluate(gather(cases, unsure), [BEFORE, BEFORE])
+    unknown = evaluation.figure("answered_right", AFTER).unknown_n
+    known = tiles_of(evaluation, EN)[3]
+    assert unknown > 0 and known.note == f"{unknown} answers not labelled or not checked"
 
 
 def with_unknown(after: list[float | None], before: int = 9) -> Evaluation:

@@ -33,6 +33,7 @@ WHY: dict[Unknown, str] = {
     "": "",
     "not_generated": N_("Answer not generated yet"),
     "unlabelled": N_("no label"),
+    "unchecked": N_("not checked"),
     "failed": N_("failed"),
 }
 Link = Callable[[RunId], str]

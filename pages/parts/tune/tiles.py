@@ -124,9 +124,12 @@ def _known(evaluation: Evaluation, words: Words) -> Tile:
     known, total = known_n(evaluation), len(evaluation.case_ids) + len(evaluation.failed)
     path = int(evaluation.unknown_n[AFTER])
     unread = len(evaluation.case_ids) - known - path
+    unknown = evaluation.measures["answered_right"].unknown & evaluation.path_known
+    there = int((unknown & evaluation.right_by.recorded)[:, AFTER].sum())
     reasons = (
         (N_("{n} need more steps"), path),
-        (N_("{n} answers not generated yet"), unread),
+        (N_("{n} answers not generated yet"), unread - there),
+        (N_("{n} answers not labelled or not checked"), there),
         (N_("{n} failed"), len(evaluation.failed)),
     )
     note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("Sliders call no model.")
