@@ -146,6 +146,8 @@ def why_text(found: Diagnosis, words: Words) -> str:
 
 def next_text(found: Diagnosis, words: Words) -> str:
     """Suggest what to try when no single change of settings is known to help."""
+    if "screener" in found.figures:
+        return words("Lower “Screener's no below”, so that the grader is asked.")
     if found.by_words and found.failure != "undetermined":
         return words(_READERS)
     if found.failure == "dropped_by_similarity" and "refused" in found.figures:
@@ -216,6 +218,9 @@ def _why(found: Diagnosis) -> str:
             return N_("A reply that cannot be read counts as not passed.")
         case "grader_too_strict", {"no": _}:
             return N_("Its P(relevant) is {p}, but the grader said no, and from a minimum of {bar} a no never passes.")
+        case "grader_too_strict", {"screener": _} as figures:
+            by_cut = N_("Its P(relevant) by the screener is {p}, and below {bar} the grader is not asked.")
+            return by_cut if "p" in figures else N_("The screener said no, so that the grader was not asked.")
         case "grader_too_strict", figures if "p" not in figures:
             return N_("The grader said no.")
         case "grader_too_lenient", figures if "expected" not in figures:

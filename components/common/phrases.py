@@ -129,8 +129,10 @@ def verdict_text(verdict: Verdict, words: Words) -> str:
 
 
 def chance_text(verdict: Verdict, words: Words) -> str:
-    """P(relevant), marked where the model says so of itself: ``P 0.19``, ``P 0.90 (self-reported)``."""
+    """P(relevant), marked where a screener gave it or a model says so itself: ``P 0.19``, ``P 0.9 (self-reported)``."""
     plain = f"P {probability_text(verdict.p_relevant)}"
+    if verdict.by_cut:
+        return words("{p} (screener)", p=plain)
     return words("{p} (self-reported)", p=plain) if _says_so(verdict) else plain
 
 

@@ -100,6 +100,8 @@ class Report:
     """Whether correction pays; None where these settings never correct, or nothing ran."""
     grader: Mapping[VerdictKind, GraderFigures] = field(default_factory=dict)
     """How good the verdicts are against the labels of the data set, each kind of P by itself."""
+    by_screener: int = 0
+    """Verdicts that the screener of a cascade decided, which are not in ``grader``."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -150,6 +152,7 @@ class Report:
             "labelled_by_file": self.by_file,
             "correction": self.correction.to_dict() if self.correction else None,
             "grader": {kind: found.to_dict() for kind, found in self.grader.items()},
+            "decided_by_screener": self.by_screener,
             "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
@@ -230,6 +233,7 @@ def report_of(
     in_order = {case.id: failures[case.id] for case in cases if case.id in failures}
     evidence = gather(cases, records, (), judged_answers(said))
     judge = job.judge.model if job.judge is not None else ""
+    graded = pairs(cases, records) if workflow(job.config.workflow).grades else ()
     return Report(
         job,
         cases,
@@ -239,11 +243,8 @@ def report_of(
         said,
         told_by(cases, records, said),
         correction=correction(evidence, job.config) if len(evidence) and corrections(job.config) else None,
-        grader={
-            kind: figures(graded, job.config.min_confidence)
-            for kind, graded in by_kind(pairs(cases, records)).items()
-            if workflow(job.config.workflow).grades
-        },
+        grader={kind: figures(own, job.config.min_confidence) for kind, own in by_kind(graded).items()},
+        by_screener=sum(pair.by_cut for pair in graded),
     )
 
 
@@ -263,6 +264,8 @@ def say(report: Report) -> None:
     for kind, found in report.grader.items():
         if found.brier is not None:
             console.print(_graded(kind, found))
+    if report.by_screener:
+        console.print(f"The screener decided {report.by_screener} passages, which say nothing of the grader.")
     if report.correction is not None:
         console.print(_corrected(report.correction))
     for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:

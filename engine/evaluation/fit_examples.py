@@ -111,7 +111,7 @@ async def try_examples(
     """Judge the held-out pairs with a grader that has the examples, and compare.
 
     ``note`` gets the number judged. None next to the fault that ended it early; a verdict that could not be read
-    counts as one that does not pass.
+    counts as wrong, so that it never speaks for the examples.
     """
     told: list[Verdict] = []
     for question, items in groupby(plan.held_out, key=lambda item: item[0].question):
@@ -123,7 +123,9 @@ async def try_examples(
             note(len(told))
     pairs = [pair for pair, _ in plan.held_out]
     before = figures(pairs, subject.cut)
-    after = figures(rejudged(pairs, [verdict.reach for verdict in told]), subject.cut)
+    unread = [float(not pair.label) for pair in pairs]
+    chances = [item.reach if item.relevant is not None else wrong for item, wrong in zip(told, unread, strict=True)]
+    after = figures(rejudged(pairs, chances), subject.cut)
     compared = {name: (getattr(before, name), getattr(after, name)) for name in COMPARED}
     # Those that it was tried on decided whether to use it.
     asked = (*pairs, *(item.pair for item in plan.examples))

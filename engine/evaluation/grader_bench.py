@@ -7,6 +7,7 @@ Unreadable verdicts are left out of every figure. A figure that cannot be had is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -54,6 +55,8 @@ class Pair:
     """The expectations of the case that its file meets."""
     kind: VerdictKind = "builtin"
     """What its P(relevant) is."""
+    by_cut: bool = False
+    """Whether the screener of a cascade decided it: then P(relevant) is that of the screener."""
 
     def passes(self, cut: float) -> bool:
         """Return whether it passes, as :meth:`Verdict.passes` decides: inclusive, and never where unreadable."""
@@ -104,6 +107,7 @@ def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageI
             reach=verdict.reach,
             files=files,
             kind=verdict.kind,
+            by_cut=verdict.by_cut,
         )
 
 
@@ -198,6 +202,11 @@ class GraderFigures:
     unlabelled_n: int = 0
     """Pairs with a readable verdict and no label of their own: they are in no figure."""
 
+    @property
+    def in_use(self) -> CurvePoint | None:
+        """The point of the curve with what passes at ``cut``; None where nothing does, or there is no curve."""
+        return next((point for point in self.curve if point.cut >= self.cut), None)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready values, without the curve."""
         plain = asdict(replace(self, curve=()))
@@ -207,13 +216,15 @@ class GraderFigures:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A cut of P(relevant) that reaches a wanted precision on these pairs."""
+    """A cut of P(relevant), of two decimals, that reaches a wanted precision on these pairs."""
 
     cut: float
     precision: float
     recall: float
     passing_n: int
     """Labelled pairs that pass: the precision is based on them."""
+    interval: Interval
+    """Of the precision; Wilson's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,19 +253,20 @@ class GraderComparison:
     second_right: int
     """Of the labelled pairs."""
     p: float | None
-    """McNemar's exact test: whether one is right more often than the other; None without labels."""
+    """Exact sign test over questions, whose verdicts are no chance apart: whether one is right of more passages of a
+    question more often than the other; None without labels."""
     disagreements: tuple[Disagreement, ...]
     """Furthest apart first."""
 
 
 def by_kind(graded: Iterable[Pair]) -> dict[VerdictKind, tuple[Pair, ...]]:
-    """The pairs by the kind of their verdicts, the commonest first: P of one kind says nothing of another's.
+    """The grader's pairs by the kind of their verdicts, the commonest first: P of one kind says nothing of another's.
 
-    What could not be read has no P, and goes with the commonest.
+    What could not be read has no P, and goes with the commonest. What a screener decided is in none of them.
     """
     found: dict[VerdictKind, list[Pair]] = {}
     unread: list[Pair] = []
-    for pair in graded:
+    for pair in (item for item in graded if not item.by_cut):
         (unread if pair.p_relevant is None else found.setdefault(pair.kind, [])).append(pair)
     commonest = sorted(found, key=lambda kind: -len(found[kind]))
     if unread:
@@ -320,18 +332,22 @@ def _best_of_files(graded: Sequence[Pair]) -> list[float]:
 def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
     """The cut with the highest recall among those whose precision reaches ``wanted``; the lowest such cut.
 
-    None where no cut does, or nothing is labelled relevant.
+    Cuts have two decimals, as the slider has: what is said of one holds for the setting. None where no cut does, or
+    nothing is labelled relevant.
     """
     usable = _usable(graded)
     _, truth = _arrays(usable)
     if not truth.any():
         return None
-    reach = _reaches(usable)
+    # Rounded down, each still passes at the cut that it stands for, and 0.29 stays 0.29.
+    reach = np.floor(np.round(100 * _reaches(usable), 7)) / 100
     reached = [point for point in _curve(reach, truth) if point.precision >= wanted - 1e-12]
     if not reached:
         return None
     best = max(reached, key=lambda point: (point.recall, -point.cut))
-    return Cut(best.cut, best.precision, best.recall, int(np.sum(reach >= best.cut)))
+    passes = reach >= best.cut
+    n = int(passes.sum())
+    return Cut(best.cut, best.precision, best.recall, n, wilson(int((passes & truth).sum()), n))
 
 
 def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> GraderComparison:
@@ -345,7 +361,10 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> 
         kappa = _kappa(np.array([row[0] for row in said]), np.array([row[1] for row in said]))
     truths = [mine.label if mine.label is not None else other.label for mine, other in both]
     judged = [(row[0] == truth, row[1] == truth) for row, truth in zip(said, truths, strict=True) if truth is not None]
-    only = (sum(a and not b for a, b in judged), sum(b and not a for a, b in judged))
+    ahead: Counter[str] = Counter()
+    for (mine, _), row, truth in zip(both, said, truths, strict=True):
+        ahead[same_wording(mine.question)] += 0 if truth is None else (row[0] == truth) - (row[1] == truth)
+    only = (sum(net > 0 for net in ahead.values()), sum(net < 0 for net in ahead.values()))
     differing = [Disagreement(mine, other) for (mine, other), row in zip(both, said, strict=True) if row[0] != row[1]]
     return GraderComparison(
         n=len(both),

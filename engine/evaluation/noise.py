@@ -111,11 +111,12 @@ class Patient(SilentTrace):
 
 
 def judged_passages(record: RunRecord) -> tuple[Passage, ...]:
-    """Distinct passages that a run judged, in the order it met them."""
+    """Distinct passages that the grader of a run judged, in the order it met them; none that its screener decided."""
     found: dict[PassageId, Passage] = {}
     for current in record.rounds:
         for item in current.candidates:
-            if item.passage.id in current.verdicts:
+            verdict = current.verdicts.get(item.passage.id)
+            if verdict is not None and not verdict.by_cut:
                 found.setdefault(item.passage.id, item.passage)
     return tuple(found.values())
 

@@ -196,10 +196,16 @@ def _grader(record: RunRecord, names: Collection[PassageId]) -> str:
 
 
 def _refused(verdict: Verdict, record: RunRecord) -> dict[str, float]:
-    """P(relevant) and the bar that it misses, where both are known; ``no`` where only the grader's no held it back."""
+    """P(relevant) and the bar that it misses, where both are known; ``no`` where only the grader's no held it back.
+
+    ``screener`` where the cut of a cascade decided: then they are its P and that cut, which a branch may have moved.
+    """
     bar = record.config.min_confidence
     if verdict.relevant is None:
         return {"unreadable": 1.0}
+    if verdict.by_cut:
+        figures = {"p": round(verdict.p_relevant, 9), "bar": record.config.cascade_low}
+        return {"screener": 1.0, **(figures if figures["p"] < figures["bar"] else {})}
     if verdict.bare:
         return {}
     figures = {"p": verdict.p_relevant, "bar": bar}

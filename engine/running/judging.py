@@ -247,7 +247,8 @@ class Judging:
                 _passage_item_id(case.question, passage_id): "yes" if verdict.passes(config.min_confidence) else "no"
                 for case, record in results
                 for passage_id, verdict in record.first_verdicts(by_hand=False).items()
-                if verdict.relevant is not None
+                # What a screener decided is not the grader's.
+                if verdict.relevant is not None and not verdict.by_cut
             }
             return {config.models.grader.model: verdicts}
         found: dict[str, dict[str, str]] = {}

@@ -104,6 +104,7 @@ def test_a_built_in_verdict_is_worded_from_its_terms_and_a_chat_models_is_left_a
     assert verdict_reason(weighed, ZH) == "词元概率：It says so."
     assert verdict_reason(replace(weighed, reason="", fit="0123"), EN) == "token probability, fitted (0123)"
     assert verdict_text(weighed, EN) == "✓ relevant · P 0.90"
+    assert verdict_text(replace(weighed, by_cut=True), EN) == "✓ relevant · P 0.90 (screener)", "it is no grader's P"
 
 
 def test_outcomes_and_reasons_are_worded_and_an_unknown_reason_is_shown_as_it_is() -> None:

@@ -139,6 +139,15 @@ def test_examples_that_change_nothing_are_not_offered() -> None:
     assert fault is None and trial is not None and trial.fit is not None and not trial.helps
 
 
+def test_a_reply_that_cannot_be_read_speaks_against_the_examples() -> None:
+    """Of a passage that is not relevant it would count as right if it was taken for a no."""
+    with OllamaStandIn(["qwen3:8b"], reply=lambda _: "Well …") as server:
+        trial, fault = tried(server, planned(judged(20)))
+    assert fault is None and trial is not None and trial.after is not None and not trial.helps
+    confusion = trial.after.confusion
+    assert confusion.true_drop == confusion.true_pass == 0 < confusion.false_pass
+
+
 def test_a_model_that_is_away_is_named_and_nothing_is_said_of_the_examples(server: OllamaStandIn) -> None:
     plan = planned(judged(20))
     server.close()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.grader_bench import FigureName, Pair, by_kind, compare, cut_for_precision, figures, pairs
-from engine.evaluation.noise import coin_flip, noise
+from engine.evaluation.noise import coin_flip, judged_passages, noise
 from engine.evaluation.values import Label
 from engine.model.config import RunConfig
 from engine.model.values import BY_HAND, PassageId, Verdict
@@ -136,6 +136,38 @@ def test_the_cut_for_a_precision_has_the_highest_recall_of_all_that_reach_it(
     assert found.cut == -cut
 
 
+def test_the_cut_for_a_precision_is_one_that_the_slider_has_and_holds_there() -> None:
+    """Token probabilities have many decimals: a cut that is shown rounded would let other passages pass."""
+    rows = some((0.628, True), (0.6249, True), (0.6212, False), (0.3, False))
+    found = cut_for_precision(rows, 0.6)
+    assert found is not None and found.cut == 0.62
+    there = figures(rows, found.cut)
+    assert (there.precision, there.recall) == (found.precision, found.recall)
+    assert (found.precision, found.recall) == pytest.approx((2 / 3, 1.0))
+    assert found.interval.low < found.precision < found.interval.high
+    # 0.9953 would be shown as 1.00, where nothing passes; at 0.99 both do.
+    assert cut_for_precision(some((0.9953, True), (0.9949, False)), 1.0) is None
+
+
+def test_the_point_in_use_is_that_of_what_passes_at_the_cut() -> None:
+    rows = some((0.9, True), (0.6, False), (0.4, True), (0.1, False))
+    for cut in (0.0, 0.4, 0.45, 0.5, 0.65, 0.9):
+        made = figures(rows, cut)
+        assert made.in_use is not None, cut
+        assert (made.in_use.precision, made.in_use.recall) == (made.precision, made.recall), cut
+    assert figures(rows, 0.95).in_use is None, "nothing passes"
+
+
+def test_graders_are_told_apart_by_questions_and_not_by_their_passages() -> None:
+    """One question with ten passages is one trial: its verdicts are right or wrong together."""
+    right = [pair(number, 0.9, True) for number in range(10)]
+    wrong = [pair(number, 0.1, True) for number in range(10)]
+    assert compare(right, wrong).p == 1.0
+    apart = [replace(item, question=f"{item.passage_id}?") for item in wrong]
+    several = [replace(item, question=f"{item.passage_id}?") for item in right]
+    assert compare(several, apart).p == pytest.approx(2 / 2**10)
+
+
 def test_two_graders_are_compared_on_the_pairs_that_both_have_judged() -> None:
     first = some((0.9, True), (0.8, False), (0.7, True), (0.6, None), (0.9, True))
     second = some((0.8, True), (0.1, False), (0.2, True), (0.9, None), (None, True))
@@ -181,6 +213,24 @@ def test_a_single_grading_tells_no_noise_and_no_coin_flip() -> None:
 )
 def test_a_verdict_is_a_coin_flip_inside_the_noise_band(p: float, band: float, flips: bool) -> None:
     assert coin_flip(p, 0.5, band) is flips
+
+
+def test_what_a_screener_decided_is_no_verdict_of_the_grader() -> None:
+    """BE-03: its P is that of another model, and most verdicts of a cascade are its own."""
+    yes, no = Verdict(True, 0.9, "", kind="said"), Verdict(False, 0.8, "", kind="said")
+    search = ((0, 0.9), (1, 0.8), (2, 0.7))
+    around = World((search,) * 4, (yes, no, yes), ("new",) * 4, chances=(0.95, 0.5, 0.02))
+    alone = RunConfig(models=CHAT)
+    screened = replace(alone, cascade=True, cascade_low=0.1, cascade_high=0.9)
+    case = Case("a", "What are the early signs?", (Expectation("passage", "p01"),), answerable=True)
+    made, before = (pairs([case], {"a": run_in(around, config)}) for config in (screened, alone))
+    assert {item.passage_id for item in made if item.by_cut} == {"p00", "p02"}
+    assert {item.kind for item in made if item.by_cut} == {"score"}
+    assert {kind: [item.passage_id for item in own] for kind, own in by_kind(made).items()} == {"said": ["p01"]}
+    # What the cascade lets pass is compared as a whole.
+    whole = compare(made, before)
+    assert (whole.n, [item.first.passage_id for item in whole.disagreements]) == (3, ["p02"])
+    assert [item.id for item in judged_passages(run_in(around, screened))] == ["p01"]
 
 
 def test_pairs_take_their_labels_from_thumbs_first_and_the_data_set_next() -> None:

@@ -16,10 +16,13 @@ from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.evaluation.fitting import LEAST, LEAST_QUESTIONS
+from engine.evaluation.grader_bench import Pair
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.grader_fit import GraderFit
+from engine.model.values import PassageId
 from engine.settings import Settings
+from pages.parts.tune.bench import of_one_kind, settled_text
 from tests.contracts.chat_models import fenced
 from tests.pages.driving import button, inline, on_pages, opened, visible
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
@@ -221,6 +224,16 @@ def kinds_page() -> None:
     found = figures(of_one_kind(tuple(pairs), words))
     st.text(worst_bin_text(found, words))
     st.text(counted_text(found, words))
+
+
+def test_passages_that_a_screener_decided_are_in_no_figure_and_counted() -> None:
+    """BE-03"""
+    said = Pair("c", "Q?", PassageId("1"), 0.6, True, "thumb", 0.6, kind="token")
+    settled = Pair("c", "Q?", PassageId("2"), 0.95, True, "thumb", 1.0, by_cut=True)
+    assert of_one_kind((said, settled), EN) == (said,)
+    (text,) = settled_text((said, settled), EN)
+    assert text == "The screener decided 1 other passage: the figures are about what it left to the grader."
+    assert settled_text((said,), EN) == [] and of_one_kind((settled,), EN) == ()
 
 
 def test_each_kind_of_p_is_shown_by_itself_in_words_a_newcomer_reads() -> None:

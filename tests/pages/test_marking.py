@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.ask.diagnosis import BLIND
 from components.common.i18n import words_for
 from engine.engine import Engine
-from engine.model.config import RunConfig
+from engine.model.config import BUILTIN, RunConfig
+from engine.replay.diagnosis import Diagnosis
+from pages.parts.ask import why
+from tests.components.sample_run import sample_record
 from tests.pages.driving import ask, inline, opened
 
 EN = words_for("en")
@@ -67,6 +73,15 @@ def test_what_the_built_in_grader_cannot_see_is_said_where_it_refused(engine: En
     assert shown.count(EN(BLIND)) == 2, "with the diagnosis and above the verdicts"
     assert EN("Set up a chat model") in shown and EN("Mark the right passage") in shown
     assert EN("Add files") not in shown
+
+
+def test_where_a_screener_refused_no_other_grader_is_offered() -> None:
+    """BE-03: none would be asked about that passage."""
+    models = SimpleNamespace(chat_models=lambda: ("ollama:m",))
+    by_words = Diagnosis("grader_too_strict", {"p": 0.1, "bar": 0.5}, labelled=True, grader=BUILTIN)
+    by_cut = replace(by_words, figures={"screener": 1.0, "p": 0.1, "bar": 0.2})
+    offered = [why._offered(models, sample_record(), found, EN) for found in (by_words, by_cut)]  # type: ignore[arg-type]
+    assert [[label for label, _ in item] for item in offered] == [["Grade with ollama:m"], []]
 
 
 def test_a_passage_that_no_search_of_the_run_found_can_be_marked(engine: Engine) -> None:

@@ -136,7 +136,8 @@ def _offered(engine: Engine, record: RunRecord, found: Diagnosis, words: Words) 
         offered.append((words("Judge all candidates"), "judge"))
     if found.failure == "nothing_retrieved" and not record.passages:
         offered.append((words("Add files"), "add"))
-    if found.grader or found.by_words:
+    # Where a screener said no, another grader would be asked no more than this one was.
+    if (found.grader or found.by_words) and "screener" not in found.figures:
         own = record.config.models.grader.model
         readers = [name for name in engine.chat_models() if name != own][:_MOST_READERS]
         offered += [(words("Grade with {model}", model=name), f"{_GRADER}{name}") for name in readers]

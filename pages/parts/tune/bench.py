@@ -25,6 +25,7 @@ from pages.parts.tune.bench_charts import (
     counted_text,
     curve_chart,
     files_text,
+    interval_text,
     noise_table,
     reliability_chart,
     worst_bin_text,
@@ -79,7 +80,7 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     graded = of_one_kind(judged, words)
     found = figures(graded, cut)
     bench_figures(found, words, key="bench_figures")
-    st.caption(counted_text(found, words))
+    st.caption(words.joined((counted_text(found, words), *settled_text(judged, words))))
     if found.files_n:
         st.caption(files_text(found, words))
         judge_passages(words, key="bench_judge")
@@ -101,13 +102,24 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
 
 
 def of_one_kind(judged: tuple[Pair, ...], words: Words) -> tuple[Pair, ...]:
-    """The pairs of one kind of P; where there are several, the one that is chosen."""
+    """The grader's pairs of one kind of P; where there are several, the one that is chosen."""
     kinds = by_kind(judged)
     if len(kinds) < 2:
-        return judged
+        return next(iter(kinds.values()), ())
     shown = {kind: f"{words(VERDICT_KINDS[kind])} · {len(pairs)}" for kind, pairs in kinds.items()}
     chosen = pick(words("Kind of P(relevant)"), shown, key="bench_kind", label_visibility="visible")
     return kinds[chosen]
+
+
+def settled_text(judged: tuple[Pair, ...], words: Words) -> list[str]:
+    """Say how many passages the screener of a cascade decided, which tell nothing of the grader."""
+    settled = sum(pair.by_cut for pair in judged)
+    said = words.count(
+        "The screener decided 1 other passage: the figures are about what it left to the grader.",
+        "The screener decided {n} other passages: the figures are about what it left to the grader.",
+        settled,
+    )
+    return [said] if settled else []
 
 
 def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
@@ -119,9 +131,11 @@ def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
         return
     st.markdown(
         words(
-            "P(relevant) ≥ **{cut}**: precision {precision}, recall {recall} ({n} pass).",
+            "On these labels, P(relevant) ≥ **{cut}**: precision {precision} (95 %: {interval}), recall {recall} "
+            "({n} pass).",
             cut=f"{cut.cut:.2f}",
             precision=f"{cut.precision:.2f}",
+            interval=interval_text(cut.interval),
             recall=f"{cut.recall:.2f}",
             n=cut.passing_n,
         )

@@ -12,7 +12,7 @@ from components.common.markup import Node, chip, draw, figure, node, table
 from components.common.phrases import probability_text
 from components.sentences.measured import p_text
 from engine.evaluation.fitting import COMPARED, LEAST, LEAST_EACH, LEAST_QUESTIONS, Judgements, Trial
-from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
+from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures, Pair
 from engine.evaluation.noise import Noise, coin_flip
 from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
@@ -27,7 +27,13 @@ FIGURES = {
     "kappa": (N_("Agreement beyond chance, κ"), ""),
     "auc": (N_("AUC"), N_("How often a relevant passage has a higher P(relevant) than an irrelevant one.")),
     "brier": (N_("Brier score"), N_("Mean squared distance of P(relevant) from 1 where relevant, from 0 where not.")),
-    "ece": (N_("Calibration error"), N_("How far P(relevant) is from how often it is true.")),
+    "ece": (
+        N_("Calibration error"),
+        N_(
+            "How far P(relevant) is from how often it is true (ECE). With few labels it comes out too high, even where "
+            "the two are equal; the small figures allow for that."
+        ),
+    ),
 }
 """Name of each figure of a grader, and an explanation where the name is none."""
 
@@ -128,7 +134,6 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     if not figures.curve:
         st.caption(words("too few labels"))
         return
-    nearest = min(figures.curve, key=lambda point: abs(point.cut - figures.cut))
     precision, recall = words("Precision"), words(NC_("grader bench", "Recall"))
     encoding = {
         "x": share("recall", recall),
@@ -140,11 +145,12 @@ def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
         ],
     }
     rows = [{"recall": point.recall, "precision": point.precision, "cut": point.cut} for point in figures.curve]
+    used = [row for row, point in zip(rows, figures.curve, strict=True) if point == figures.in_use]
     steps = {"type": "line", "color": ACCENT, "strokeWidth": 2, "interpolate": "step-after"}
     line = layer(rows, steps, order=number("cut"), **encoding)
     dot = {"type": "point", "filled": True, "size": 130, "color": AMBER}
-    here = layer([rows[figures.curve.index(nearest)]], dot, **encoding)
-    draw_chart(line, here, key=key, title=f"{precision} · {recall}", height=_HEIGHT)
+    here = [layer(used, dot, **encoding)] if used else []
+    draw_chart(line, *here, key=key, title=f"{precision} · {recall}", height=_HEIGHT)
 
 
 def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
@@ -198,7 +204,7 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
     if compared.labelled_n:
         parts.append(
             words(
-                "Of {n} labelled ones, right: first {first}, second {second} ({p}).",
+                "Of {n} labelled ones, right: first {first}, second {second} ({p}, by question).",
                 n=compared.labelled_n,
                 first=compared.first_right,
                 second=compared.second_right,
@@ -209,14 +215,20 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
         (
             pair.first.question,
             texts.get(pair.first.passage_id, pair.first.passage_id),
-            _number(pair.first.p_relevant),
-            _number(pair.second.p_relevant),
+            _p_of(pair.first, words),
+            _p_of(pair.second, words),
         )
         for pair in compared.disagreements[:_SHOWN]
     ]
     heads = [words("Question"), words("Passage"), words("First"), words("Second")]
     drawn = (table("flips", heads, rows, numbers=(2, 3)),) if rows else ()
     draw((node("p", "", words.joined(parts)), *drawn), words, key=key)
+
+
+def _p_of(pair: Pair, words: Words) -> str:
+    """P(relevant) of a verdict, with who said it where that was a screener."""
+    said = _number(pair.p_relevant)
+    return words("{p} (screener)", p=said) if pair.by_cut else said
 
 
 def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:

@@ -9,6 +9,8 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 
+from components.ask.diagnosis import next_text, why_text
+from components.common.i18n import words_for
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.events import fold_all
@@ -31,6 +33,7 @@ from tests.support.recorded import recorded_run
 
 YES, NO, NEARLY = Verdict(True, 0.9, ""), Verdict(False, 0.9, ""), Verdict(False, 0.55, "")
 UNREADABLE = Verdict(None, 0.0, "")
+EN = words_for("en")
 
 
 def run_with(
@@ -204,6 +207,19 @@ def test_rewrites_that_only_lowered_everything_drifted() -> None:
 def test_labels_say_that_the_grader_refused_the_right_passage() -> None:
     found = diagnose(run_with([0.5, 0.4], {"p1": NO, "p2": NO}), met=expecting("p2"))
     assert found is not None and (found.failure, found.passages, found.labelled) == ("grader_too_strict", ("p2",), True)
+
+
+def test_a_refusal_by_the_screener_is_held_against_its_cut_and_not_against_the_graders_bar() -> None:
+    """BE-03: a P of 0.60 does not pass where the screener's no begins below 0.70."""
+    record = run_with([0.5], {"p1": Verdict(False, 0.4, "", by_cut=True)})
+    cascade = replace(record, config=replace(record.config, cascade=True, cascade_low=0.7))
+    found = diagnose(cascade, met=expecting("p1"))
+    assert found is not None and found.failure == "grader_too_strict"
+    assert found.figures == {"screener": 1.0, "p": 0.6, "bar": 0.7, "others": 0}
+    assert why_text(found, EN).startswith("Its P(relevant) by the screener is 0.60, and below 0.70 the grader")
+    assert "Screener's no below" in next_text(found, EN)
+    moved = diagnose(replace(cascade, config=replace(cascade.config, cascade_low=0.5)), met=expecting("p1"))
+    assert moved is not None and "The screener said no" in why_text(moved, EN), "the cut of another run decided"
 
 
 def test_labels_say_that_something_else_was_let_through() -> None:
