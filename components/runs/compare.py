@@ -161,7 +161,7 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     if not found.same_question:
         return ("",) * 5
     first, second = (
-        _delta(measured(a, measure), measured(b, measure), words, whole=measure in ("suggestions", "context"))
+        _delta(measured(a, measure), measured(b, measure), whole=measure in ("suggestions", "context"))
         for measure in shared_measures(a, b)
     )
     longer_ms = b.duration_ms - a.duration_ms
@@ -178,7 +178,7 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     )
 
 
-def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = False) -> str:
+def _delta(a: float | None, b: float | None, *, whole: bool) -> str:
     if a is None or b is None:
         return ""
     change = change_of(a, b)
@@ -192,7 +192,7 @@ def _sign(change: float) -> str:
 
 
 def _path_card(found: RunDifference, words: Words) -> Node:
-    rows = [_columns(words)]
+    rows = [_columns()]
     for pair in found.path:
         if pair.index == found.parting:
             rows.append(node("div", "parting", node("span", "chip warn", "≠")))
@@ -202,7 +202,7 @@ def _path_card(found: RunDifference, words: Words) -> Node:
     return node("section", "card", node("strong", "heading", words("Path")), *rows)
 
 
-def _columns(words: Words) -> Node:
+def _columns() -> Node:
     named = (node("span", "cell muted", name.upper()) for name in ("a", "b"))
     return node("div", "pair columns", node("span", "where"), *named)
 
@@ -251,13 +251,13 @@ def costs_card(found: RunDifference, words: Words) -> Node:
     rows = []
     for item in found.times:
         run = found.a if item.a_visits else found.b
-        rows.append(_time_row(node_text(item.node, run.workflow, words), item, longest, words))
-    rows.append(_time_row(words("Total"), total, longest, words))
+        rows.append(_time_row(node_text(item.node, run.workflow, words), item, longest))
+    rows.append(_time_row(words("Total"), total, longest))
     rows += [_call_row(item, words) for item in found.calls]
     return node("section", "card", node("strong", "heading", words("Cost")), *rows)
 
 
-def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node:
+def _time_row(label: str, item: NodeTimes, longest: float) -> Node:
     sides = (("A", item.a_ms, item.a_visits), ("B", item.b_ms, item.b_visits))
     cells = [
         node(

@@ -71,7 +71,7 @@ def quality_nodes(record: RunRecord, words: Words) -> list[Node]:
     """The rounds compared, where there are several, then one card a round."""
     options = quality_options(record.config)
     compared = [_compared(record, options, words)] if len(record.rounds) > 1 else []
-    return [*compared, *(_round_card(item, record, options, words) for item in record.rounds)]
+    return [*compared, *(_round_card(item, options, words) for item in record.rounds)]
 
 
 def _compared(record: RunRecord, options: QualityOptions, words: Words) -> Node:
@@ -110,7 +110,7 @@ def _change(former: QualityCheck | None, check: QualityCheck | None) -> Node | s
     return chip(("grey", "pass", "warn")[change.direction], moved_text(change))
 
 
-def _round_card(current: Round, record: RunRecord, options: QualityOptions, words: Words) -> Node:
+def _round_card(current: Round, options: QualityOptions, words: Words) -> Node:
     check = current.quality
     head = [
         node("strong", "heading", begun(round_text(current.index, words))),
@@ -118,13 +118,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
     ]
     parts = [_routing(current, current.routing, words)] if current.routing else []
     if check is None:
-        parts.append(
-            node(
-                "p",
-                "muted",
-                words("Not checked."),
-            )
-        )
+        parts.append(node("p", "muted", words("Not checked.")))
         return node("section", "card", node("div", "head", *head), *parts)
     grade = words(GRADE_NAMES[check.routing_grade])
     head.append(chip(grade_look(check.routing_grade), grade))
