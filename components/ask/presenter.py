@@ -46,7 +46,6 @@ _LABELS = {
 }
 _OF_ROUND = ("searched", "judged", "checked", "rewritten")
 """Steps that belong to a round."""
-_PAGE = "runs.py"
 _DRAWN = "presenter_drawings"
 _SHEET = Path(__file__).parents[1] / "assets" / "present_page.css"
 
