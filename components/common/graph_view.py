@@ -108,21 +108,18 @@ def graph_view(
     passages: Mapping[PassageId, ShownPassage] | None = None,
     around: bool = False,
     open_passage: str = "",
-    selected: str | None = None,
 ) -> GraphEvent:
     """Draw the graph; ``passages`` are those of what is chosen (:func:`wanted_passages`), by id.
 
     With ``around`` an entity offers to show its neighbours, with ``open_passage`` a passage has a button of this
-    label. ``selected`` chooses something where the reader has not chosen yet, as a link does.
+    label.
     """
-    state = st.session_state.get(key) or {}
-    chosen = state.get("selected") if "selected" in state else selected
     result = _component(
         key=key,
         data={
             "lang": words.declared.html,
             **graph_data(picture, words),
-            "selected": chosen,
+            "selected": (st.session_state.get(key) or {}).get("selected"),
             "passages": {str(name): [item.place, item.text] for name, item in (passages or {}).items()},
             "around": around,
             "open": open_passage,
