@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.flow.declaration import Workflow, later
@@ -95,16 +96,7 @@ WORKFLOW = Workflow(
                 lead=N_("prepare"),
                 tab="passages",
             ),
-            "generate_answer": Node(
-                step=generate_answer,
-                name=N_("Generate"),
-                kind="answer",
-                who=N_("The generator"),
-                work=N_("writes and cites"),
-                doing=N_("The generator is writing the answer"),
-                lead=N_("write again"),
-                tab="loop",
-            ),
+            "generate_answer": replace(nodes.answer(generate_answer), lead=N_("write again")),
             "eval_answer": Node(
                 step=eval_answer,
                 name=N_("Evaluate"),

@@ -131,13 +131,8 @@ WORKFLOW = Workflow(
                 work=N_("orders by relevance"),
                 tab="passages",
             ),
-            "grade_documents": Node(
-                step=steps.grade_documents,
-                name=N_("Grade"),
-                kind="grade",
-                work=N_("judges passages"),
-                doing=N_("The quality of the passages is being checked"),
-                tab="loop",
+            "grade_documents": replace(
+                nodes.grade_documents(steps.grade_documents), doing=N_("The quality of the passages is being checked")
             ),
             "rewrite": replace(nodes.REWRITE, step=steps.rewrite),
             "generate": replace(nodes.GENERATE, step=steps.generate),
