@@ -123,7 +123,7 @@ def graph_view(
             "passages": {str(name): [item.place, item.text] for name, item in (passages or {}).items()},
             "around": around,
             "open": open_passage,
-            "words": _phrases(words),
+            "words": {name: words(text) for name, text in _PHRASES.items()},
         },
         on_selected_change=nothing,
         on_act_change=nothing,
@@ -281,10 +281,6 @@ _PHRASES = {
     "look.linked": N_("reached through a passage"),
     "look.near": N_("reached along relationships"),
 }
-
-
-def _phrases(words: Words) -> dict[str, str]:
-    return {name: words(text) for name, text in _PHRASES.items()}
 
 
 def layout_of(

@@ -292,7 +292,7 @@ class RecordedLists:
         used = {name: found[name] for name in wanted if name in found}
         own = self._distinct(used)
         if "vector" not in wanted and own < self.config.fetch_k:
-            used["near" if own else "vector"] = _by_vectors(found)
+            used["near" if own else "vector"] = found.get("vector") or found.get("near") or ()
         return used
 
     def evidence(self, recorded: Round) -> GraphEvidence | None:
@@ -378,10 +378,6 @@ class RecordedLists:
 
     def _seeded(self, evidence: GraphEvidence | None) -> bool:
         return evidence is not None and any(item.linked_by == "passage" for item in evidence.entities)
-
-
-def _by_vectors(found: Mapping[RetrievalList, tuple[Found, ...]]) -> tuple[Found, ...]:
-    return found.get("vector") or found.get("near") or ()
 
 
 def _not_begun(evidence: GraphEvidence, name: RetrievalList) -> bool:
