@@ -360,6 +360,11 @@ class AnswerCompleted(_Event):
         name: name for name in ("answer", "citations", "removed_markers", "cell_citations", "unsupported")
     }
 
+    @classmethod
+    def of(cls, draft: Draft) -> AnswerCompleted:
+        """The event that makes a draft the answer."""
+        return cls(answer=draft.text, citations=draft.citations, removed_markers=draft.removed_markers)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned(_Event):

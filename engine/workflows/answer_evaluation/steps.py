@@ -91,17 +91,17 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
             _keep_what_arrived(citing, run)
             raise
         run.warn(failure, _NODE)
-        run.emit(_completed(state["draft"]))
+        run.emit(AnswerCompleted.of(state["draft"]))
         return {"writer_failed": True}
     except BaseException:
         # What had arrived stays in the record, no matter what ended the writing; a revision leaves the earlier answer.
         if revising:
-            run.emit(_completed(state["draft"]))
+            run.emit(AnswerCompleted.of(state["draft"]))
         else:
             _keep_what_arrived(citing, run)
         raise
     run.emit(Drafted(draft=draft))
-    run.emit(_completed(draft))
+    run.emit(AnswerCompleted.of(draft))
     if trace.cut is not None:
         run.warn(trace.cut, _NODE)
     return {
@@ -136,13 +136,9 @@ def _draft(index: int, resolved: ResolvedAnswer) -> Draft:
     return Draft(index, resolved.text, resolved.citations, resolved.removed)
 
 
-def _completed(draft: Draft) -> AnswerCompleted:
-    return AnswerCompleted(answer=draft.text, citations=draft.citations, removed_markers=draft.removed_markers)
-
-
 def _keep_what_arrived(citing: Citing[StreamedCitations], run: RunContext) -> None:
     if citing.citations.raw:
-        run.emit(_completed(_draft(0, citing.complete().answer)))
+        run.emit(AnswerCompleted.of(_draft(0, citing.complete().answer)))
 
 
 def _answer_message(text: str) -> Any:

@@ -52,7 +52,7 @@ from engine.workflows.graph_hybrid.attached import attached_query, attachment_pa
 from engine.workflows.graph_hybrid.policy import decide_route, from_tables_alone, mode_of, unless_a_table_answers
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.steps.citing import Citing
-from engine.workflows.steps.grade import grade_step
+from engine.workflows.steps.grade import grade_step, known_verdicts
 from engine.workflows.steps.heard import Heard
 from engine.workflows.steps.refine import refined_strips
 from engine.workflows.steps.surround import surroundings
@@ -241,7 +241,7 @@ async def rescored_round(
     if not window or run.clock.left_s() <= 0:
         return opened
     shared = run.config.models.reranker.built_in
-    known = _known(former) if shared else {}
+    known = known_verdicts(former) if shared else {}
     reused = {item.passage.id: known[item.passage.id] for item in window if item.passage.id in known}
     for passage_id, verdict in reused.items():
         run.emit(PassageGraded(round=opened.index, passage_id=passage_id, verdict=verdict, reused=True))
@@ -291,15 +291,6 @@ async def _reranked(
 def _judge_of(run: RunContext) -> str:
     own = run.config.models.reranker
     return model_of(run, "grader") if own.built_in else own.model
-
-
-def _known(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
-    return {
-        passage_id: verdict
-        for item in rounds
-        for passage_id, verdict in item.verdicts.items()
-        if verdict.relevant is not None
-    }
 
 
 def _unscored(verdict: Verdict | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from engine.builtin.direct import cited_passages, direct_answer, without_markers
 from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
-from engine.model.events import AnswerBegun, ContextAssembled, Decided, Evaluated
+from engine.model.events import AnswerBegun, AnswerCompleted, ContextAssembled, Decided, Evaluated
 from engine.model.language import language_of
 from engine.model.surroundings import texts_around
 from engine.model.values import Around, Context, Draft, Evaluation, Excerpt, Passage, PassageId
@@ -19,7 +19,7 @@ from engine.roles import DirectRequest, EvaluationRequest, GenerationRequest
 from engine.workflows.answer_evaluation.policy import excerpts
 from engine.workflows.dual_loop.policy import decide_answer, settled
 from engine.workflows.dual_loop.roles import DualRoles
-from engine.workflows.dual_loop.steps.parts import completed, drafted, evidence_of, let_best_stand, read_for
+from engine.workflows.dual_loop.steps.parts import drafted, evidence_of, let_best_stand, read_for
 from engine.workflows.steps.citing import Citing
 from engine.workflows.steps.surround import surroundings
 
@@ -138,9 +138,9 @@ def _fall_back_on(state: Mapping[str, Any], run: RunContext, citing: Citing[Stre
     """The answer before this one, where there is one; else what had arrived."""
     if state["drafts"]:
         run.emit(ContextAssembled(context=state["contexts"][-1]))
-        run.emit(completed(state["drafts"][-1]))
+        run.emit(AnswerCompleted.of(state["drafts"][-1]))
     elif citing.citations.raw:
-        run.emit(completed(_draft(state, citing.complete().answer)))
+        run.emit(AnswerCompleted.of(_draft(state, citing.complete().answer)))
 
 
 async def grade_relevance(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
