@@ -5,11 +5,12 @@ from __future__ import annotations
 from components.ask.what_if_text import BUILT_IN_CALLS
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
-from components.common.outcomes import REASONS, ended_text, reason_text, round_text, run_badge
+from components.common.outcomes import REASONS, ended_text, reason_text, round_text
 from components.common.phrases import begun, duration_text, fault_text, inequality_text, moved_text, node_text
 from components.common.run_settings import setting_label, setting_text
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from components.runs.figures import Figure, figures_of, measured, shared_measures
+from components.runs.lanes import outcome_chip
 from components.sentences.calls import calls_told
 from components.sentences.steps import passed_text
 from engine.messages import N_
@@ -197,7 +198,7 @@ def _path_card(found: RunDifference, words: Words) -> Node:
         if pair.index == found.parting:
             rows.append(node("div", "parting", node("span", "chip warn", "≠")))
         rows.append(_round_row(pair, found, words))
-    ends = (node("div", "cell", _tag(name), _end(run, words)) for name, run in (("A", found.a), ("B", found.b)))
+    ends = (node("div", "cell", _tag(name), outcome_chip(run, words)) for name, run in (("A", found.a), ("B", found.b)))
     rows.append(node("div", "pair end", node("span", "where", words("End")), *ends))
     return node("section", "card", node("strong", "heading", words("Path")), *rows)
 
@@ -233,10 +234,6 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
     )
     notes = node("div", "muted small", words("{what}: {why}", what=counts, why=reason_text(decision.reason, words)))
     return node("div", "cell", tag, query, led, notes)
-
-
-def _end(run: RunRecord, words: Words) -> Node:
-    return chip(*run_badge(run, words))
 
 
 def _tag(name: str) -> Node:

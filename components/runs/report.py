@@ -16,7 +16,7 @@ from components.common.i18n import Words
 from components.common.inline import script
 from components.common.judged import known_nodes
 from components.common.markup import Node, chip, figure, node
-from components.common.outcomes import REASONS, branch_text, reason_text, round_text, run_badge
+from components.common.outcomes import REASONS, branch_text, reason_text, round_text
 from components.common.phrases import begun, duration_text, fault_text, inequality_text, node_text
 from components.common.report_context import context_nodes, marker_nodes
 from components.common.run_settings import setting_label, setting_text
@@ -24,6 +24,7 @@ from components.common.workflow_view import view_of
 from components.labels import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.runs.figures import figures_of
+from components.runs.lanes import outcome_chip
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.sentences.calls import calls_text
@@ -180,13 +181,9 @@ def _head(record: RunRecord, words: Words) -> Node:
         "header",
         "",
         node("h1", "", node("bdi", "", record.question)),
-        node("p", "", _ended(record, words)),
+        node("p", "", outcome_chip(record, words)),
         *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
     )
-
-
-def _ended(record: RunRecord, words: Words) -> Node:
-    return chip(*run_badge(record, words))
 
 
 def _figures(record: RunRecord, words: Words) -> Node:
@@ -223,7 +220,7 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
         return [node("p", "muted", words("The run broke off before its first decision." if decides else NO_DECISION))]
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
-        steps.append(node("li", "end", node("span", "where", words("end")), _ended(record, words)))
+        steps.append(node("li", "end", node("span", "where", words("end")), outcome_chip(record, words)))
     return [node("ol", "path", *steps)]
 
 
