@@ -40,7 +40,7 @@ _component = component(
     "run_list",
     html='<div class="wb runs"></div>',
     css=script("tokens.css", "run_list.css"),
-    js=script("dom.js", "run_list.js"),
+    js=script("dom.js", "selected_lines.js", "run_list.js"),
 )
 _MOST = 4
 

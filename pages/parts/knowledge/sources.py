@@ -32,7 +32,7 @@ _component = component(
     "source_list",
     html='<div class="wb sources"></div>',
     css=script("tokens.css", "source_list.css"),
-    js=script("dom.js", "source_list.js"),
+    js=script("dom.js", "selected_lines.js", "source_list.js"),
 )
 
 
