@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.messages import N_
+from engine.model.later import later
 from engine.plugins import Inside, Plugin
 
 # Imported with the declaration: jobs hold these errors, and their codes lead to their messages.
@@ -14,9 +14,6 @@ from plugins.scale import errors  # noqa: F401
 if TYPE_CHECKING:
     from components.common.i18n import Words
     from engine.engine import Engine
-    from engine.knowledge.base import KnowledgeBase
-    from engine.knowledge.manifest import Manifest
-    from engine.knowledge.progress import IngestReport, Progress
     from pages.parts.knowledge.state import Addition
     from plugins.scale.actions import Scale
 
@@ -35,12 +32,6 @@ def _commands(commands: Any) -> None:
     add_index(commands)
 
 
-async def _index(knowledge: KnowledgeBase, manifest: Manifest, report: Callable[[Progress], None]) -> IngestReport:
-    from plugins.scale.work import work
-
-    return await work(knowledge, manifest, report)
-
-
 def _addition(engine: Engine, words: Words) -> Addition | None:
     if not engine.settings.milvus_uri:
         return None
@@ -54,6 +45,6 @@ PLUGIN = Plugin(
     title=N_("Indexes and vector files"),
     open=_open,
     commands=_commands,
-    jobs={"index": _index},
+    jobs={"index": later("plugins.scale.work:work")},
     panels={"collection": _addition},
 )

@@ -89,7 +89,7 @@ def note_sign_in(person: Person) -> None:
         team_of(get_engine()).note_sign_in(person)
 
 
-def sign_in_page(words: Words) -> None:
+def sign_in_page(_: Engine, words: Words) -> None:
     """The page that stands in place of every other until a person has signed in."""
     with st.container(key="sign_in", border=True):
         st.markdown("## :primary[:material/account_tree:] Self-Corrective RAG Workbench")
@@ -110,7 +110,7 @@ def _providers() -> list[tuple[str, str]]:
     return own + [(name, name.replace("-", " ").title()) for name in named if name != "client_kwargs"]
 
 
-def signed_in_line(words: Words) -> None:
+def signed_in_line(_: Engine, words: Words) -> None:
     """Show the signed-in user, with the sign-out button."""
     person = current_user()
     note_sign_in(person)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.flow.declaration import Workflow, later
+from engine.flow.declaration import Workflow
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
+from engine.model.later import later
 from engine.model.values import Context, Draft, Evaluation, Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import outcome_of_answer

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from engine.flow.declaration import Workflow, judged_a_round, later, screenings_a_passage
+from engine.flow.declaration import Workflow, judged_a_round, screenings_a_passage
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
+from engine.model.later import later
 from engine.model.values import STRATEGIES, Context, Draft, Outcome, Passage, Recall, RunRecord, Strategy, TriedRoute
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, outcome_of

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from engine.builtin.answer_note import denies
 from engine.builtin.table_work import worked_out
-from engine.flow.declaration import Workflow, asked_together, chat_calls, later, screenings_a_passage
+from engine.flow.declaration import Workflow, asked_together, chat_calls, screenings_a_passage
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import Mode, RunConfig
 from engine.model.language import language_of
+from engine.model.later import later
 from engine.model.values import RETRIEVAL_LISTS, Outcome, QueryAnalysis, RunRecord
 from engine.retrieval.graph_options import GraphOptions, graph_options
 from engine.retrieval.ordering import reranks
