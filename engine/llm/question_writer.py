@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from engine.llm import examples
 from engine.llm.context_writer import folded
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by
-from engine.llm.prompts import Schema, fenced, free_text, in_language, object_schema, prompt, reply_schema
+from engine.llm.prompts import fenced, free_text, in_language, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry
 from engine.model.drafted import Found
 from engine.model.language import language_of
@@ -109,7 +109,9 @@ class ChatQuestionWriter(ChatRole):
 
     async def questions(self, passage: StoredPassage, trace: Trace = SILENT) -> list[Found]:
         """Questions that a passage answers; raises ``UnreadableReply`` and what else the call raises."""
-        return await self.asked(Inquiry(question_messages, _schema, QuestionsReply, borne_out), passage, trace)
+        return await self.asked(
+            Inquiry(question_messages, lambda *_: QUESTIONS_SCHEMA, QuestionsReply, borne_out), passage, trace
+        )
 
 
 def question_messages(passage: StoredPassage, former: str | None = None) -> tuple[Message, ...]:
@@ -132,10 +134,6 @@ def borne_out(passage: StoredPassage, reply: QuestionsReply) -> list[Found]:
         gold = (item.answer.strip(" .。"),) if answered and len(item.answer) <= _LONGEST_GOLD else ()
         found.append(Found(_asked(item.question), gold, item.quote if quoted else item.answer))
     return found
-
-
-def _schema(_passage: StoredPassage, _short: bool) -> Schema:
-    return QUESTIONS_SCHEMA
 
 
 def _asked(question: str) -> str:

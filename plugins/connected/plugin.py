@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.messages import N_
 from engine.model.later import later
-from engine.plugins import Inside, Plugin
+from engine.plugins import Plugin
 
 # Imported with the declaration: records hold these errors, and their codes lead to their messages.
 from plugins.connected import errors  # noqa: F401
@@ -15,15 +15,7 @@ from plugins.connected import errors  # noqa: F401
 if TYPE_CHECKING:
     from engine.database.databases import Databases
     from engine.database.moving import MovedTable
-    from engine.engine import Engine
     from engine.settings import Settings
-    from plugins.connected.connections import Connections
-
-
-def _open(engine: Engine, inside: Inside) -> Connections:
-    from plugins.connected.connections import Connections
-
-    return Connections(engine, inside.loop)
 
 
 def _tables(settings: Settings, source: Databases, target: Databases) -> Callable[[], MovedTable]:
@@ -36,7 +28,7 @@ def _tables(settings: Settings, source: Databases, target: Databases) -> Callabl
 PLUGIN = Plugin(
     name="connected",
     title=N_("Collections of other programs"),
-    open=_open,
+    open=later("plugins.connected.connections:Connections"),
     collections=later("plugins.connected.collections:ForeignCollections"),
     tables=_tables,
     panels={

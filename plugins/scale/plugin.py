@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.messages import N_
 from engine.model.later import later
-from engine.plugins import Inside, Plugin
+from engine.plugins import Plugin
 
 # Imported with the declaration: jobs hold these errors, and their codes lead to their messages.
 from plugins.scale import errors  # noqa: F401
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from components.common.i18n import Words
     from engine.engine import Engine
     from pages.parts.knowledge.state import Addition
-    from plugins.scale.actions import Scale
-
-
-def _open(engine: Engine, inside: Inside) -> Scale:
-    from plugins.scale.actions import Scale
-
-    return Scale(engine, inside.loop)
 
 
 def _commands(commands: Any) -> None:
@@ -43,7 +36,7 @@ def _addition(engine: Engine, words: Words) -> Addition | None:
 PLUGIN = Plugin(
     name="scale",
     title=N_("Indexes and vector files"),
-    open=_open,
+    open=later("plugins.scale.actions:Scale"),
     commands=_commands,
     jobs={"index": later("plugins.scale.work:work")},
     panels={"collection": _addition},

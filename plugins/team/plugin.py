@@ -38,7 +38,7 @@ def _database(settings: Settings) -> Database:
 def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
     from plugins.team.team import Team
 
-    parts: list[Part] = [Team.of(engine, inside)]
+    parts: list[Part] = [Team(engine, inside)]
     if engine.databases.runs.shared:
         from plugins.team.batches import TakenBatches
         from plugins.team.replicas import Replicas
@@ -49,7 +49,7 @@ def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
     if engine.settings.of(TeamSettings).metrics:
         from plugins.team.metrics import Metrics
 
-        parts.append(Metrics.of(engine, inside))
+        parts.append(Metrics(engine, inside))
     return parts
 
 

@@ -27,7 +27,7 @@ def _open(engine: Engine, inside: Inside) -> Telemetry | None:
         return None
     from plugins.telemetry.sending import Telemetry
 
-    return Telemetry.of(engine, inside.faults)
+    return Telemetry.for_engine(engine, inside.faults)
 
 
 PLUGIN = Plugin(

@@ -206,13 +206,6 @@ class Traces(Part):
         return batch.id
 
 
-def traces_of(engine: Engine) -> Traces:
-    """The part that an engine with this plug-in always has."""
-    part = engine.part(Traces)
-    assert part is not None
-    return part
-
-
 class _Listening(SilentTrace):
     """Keeps the calls of a grader, and leaves each of them its time."""
 
