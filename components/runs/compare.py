@@ -144,7 +144,7 @@ def _fault(name: str, fault: Fault, words: Words) -> Node:
 def _figures(found: RunDifference, words: Words) -> Node:
     shared = shared_measures(found.a, found.b)
     drawn = (figures_of(run, words, measures=shared) for run in (found.a, found.b))
-    pairs = zip(*drawn, _deltas(found, words), strict=True)
+    pairs = zip(*drawn, _deltas(found), strict=True)
     return node("div", "figures", *(_figure(old, new, delta) for old, new, delta in pairs))
 
 
@@ -156,7 +156,7 @@ def _figure(a: Figure, b: Figure, delta: str) -> Node:
     return node("div", "figure", node("div", "label", a.label), *sides, node("div", "note num", delta))
 
 
-def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
+def _deltas(found: RunDifference) -> tuple[str, ...]:
     """By how much B differs from A in each of the five figures; empty where a number or a common question lacks."""
     a, b = found.a, found.b
     if not found.same_question:
