@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -56,13 +57,7 @@ def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
 def _people(engine: Engine, words: Words) -> tuple[str, str, Callable[[], None]] | None:
     if not signing_in() or not current_user().may("admin"):
         return None
-
-    def draw() -> None:
-        from plugins.team.people_panel import people_part
-
-        people_part(engine, words)
-
-    return "people", words(N_("People")), draw
+    return "people", words(N_("People")), partial(later("plugins.team.people_panel:people_part"), engine, words)
 
 
 # No ``modules``: each of its parts needs other packages, and is checked where the settings ask for it.
