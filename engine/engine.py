@@ -17,7 +17,6 @@ from engine.database.databases import Databases
 from engine.errors import (
     DataFolderGone,
     HostError,
-    InvalidQuestion,
     RecordError,
     WorkbenchError,
 )
@@ -192,12 +191,7 @@ class Engine(KnowledgeOperations):
         """
         config = config or self.settings.defaults_of_runs.of()
         workflow(config.workflow)
-        # Half a surrogate pair, which a command line can bring, has no UTF-8 form: no store and no model takes it.
-        question = question.encode(errors="replace").decode().strip()
-        if not question:
-            raise InvalidQuestion.blank()
-        if len(question) > self.settings.max_question_chars:
-            raise InvalidQuestion.too_long(length=len(question), limit=self.settings.max_question_chars)
+        question = self.settings.checked_question(question)
         self._require_folder()
         files = admitted(attachments, config)
         with room(self._parts):

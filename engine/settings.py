@@ -32,7 +32,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.errors import InvalidConfig, InvalidSettings
+from engine.errors import InvalidConfig, InvalidQuestion, InvalidSettings
 from engine.messages import N_
 from engine.model.addresses import WebAddress, like, same_server, split_milvus_login, with_scheme, without_login
 from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, RoleModels, RoleName, read_defaults
@@ -348,6 +348,16 @@ class Settings(BaseSettings):
         """The settings of a plug-in, by the class that it declares them in."""
         assert isinstance(self, kind)
         return self
+
+    def checked_question(self, text: str) -> str:
+        """A question without blanks around it; raises ``InvalidQuestion`` where none is left, and for one too long."""
+        # Half a surrogate pair, which a command line can bring, has no UTF-8 form: no store and no model takes it.
+        question = text.encode(errors="replace").decode().strip()
+        if not question:
+            raise InvalidQuestion.blank()
+        if len(question) > self.max_question_chars:
+            raise InvalidQuestion.too_long(length=len(question), limit=self.max_question_chars)
+        return question
 
     def _named_models(self) -> dict[str, str]:
         parted = (value.partition("=") for value in self.role_models)

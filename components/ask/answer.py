@@ -8,7 +8,7 @@ from components.ask.answer_marks import answer_notes, basis_text, checking_text,
 from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, chip, copy_button, draw, node, opened_passage
-from components.common.outcomes import Tone, branch_text, end_mark, end_text
+from components.common.outcomes import Tone, branch_text, end_mark, run_end_text
 from components.common.phrases import model_label, place_text, probability_text
 from engine.flow import workflow
 from engine.messages import N_
@@ -47,8 +47,7 @@ def answer_card(record: RunRecord, words: Words, *, key: str, below: Sequence[No
 def headline(record: RunRecord, words: Words) -> tuple[Tone, str]:
     """Tone and words of how a run ended: ``✓ Answered after 1 rewrite``; amber where a refused passage was given."""
     mark = end_mark(record.outcome, record.answer_note)
-    rewrites = sum(not item.initial for item in record.rewrites)
-    said = end_text(record.outcome, rewrites, words, record.answer_note)
+    said = run_end_text(record, words)
     if mark.tone == "pass" and refused_given(record):
         return "warn", f"! {said}"
     return mark.tone, f"{mark.glyph} {said}"

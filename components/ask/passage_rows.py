@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting
 from components.common.markup import WRITTEN
@@ -81,14 +82,13 @@ def passage_row(
     """
     best, passage, verdict, config = line.best, line.passage, line.verdict, record.config
     names = round_names(record, words)
-    snippet = " ".join(passage.text[:_SNIPPET].split()) + ("…" if len(passage.text) > _SNIPPET else "")
     return {
         "id": passage.id,
         "rank": best.found.rank,
         "rounds": [seen.round.index for seen in line.sightings],
         "source": passage.source,
         "section": section_text(passage.section, words),
-        "snippet": segments(snippet, terms),
+        "snippet": segments(beginning(passage.text, _SNIPPET), terms),
         "context": [line for line in (passage.context, _written(passage, record, words)) if line],
         "text": full_text(line, record, terms, near),
         **_surroundings(passage.id, record),

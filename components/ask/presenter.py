@@ -15,6 +15,7 @@ import streamlit as st
 from components.ask.admitted import admits_text
 from components.ask.live_view import PICTURE_SCRIPT, plan_of
 from components.ask.what_if_text import consequence_text
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.inline import component, script
 from components.common.markup import box, draw, nothing
@@ -46,7 +47,6 @@ _LABELS = {
 }
 _OF_ROUND = ("searched", "judged", "checked", "rewritten")
 """Steps that belong to a round."""
-_PAGE = "runs.py"
 _DRAWN = "presenter_drawings"
 _SHEET = Path(__file__).parents[1] / "assets" / "present_page.css"
 
@@ -250,6 +250,4 @@ def _first_line(text: str) -> str:
     """The beginning of a passage; a Han character is about twice as wide as a Latin letter."""
     from engine.model.language import language_of
 
-    limit = _LONGEST_LINE["zh" if language_of(text) == "zh" else "en"]
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+    return beginning(text, _LONGEST_LINE["zh" if language_of(text) == "zh" else "en"])

@@ -233,16 +233,11 @@ def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int
     )
 
 
-def saving_parts(
-    differences: Iterable[tuple[Counted, int]],
-    words: Words,
-    *,
-    sides: tuple[str, str] = (N_("{parts} fewer"), N_("{parts} more")),
-) -> str:
+def saving_parts(differences: Iterable[tuple[Counted, int]], words: Words) -> str:
     """``1 rewrite and 3 calls fewer, 2 built-in steps more`` of counted things that are less (or, below 0, more)."""
     counted = tuple(differences)
     parts = []
-    for side, sign in zip(sides, (1, -1), strict=True):
+    for side, sign in ((N_("{parts} fewer"), 1), (N_("{parts} more"), -1)):
         said = [words.count(*things, sign * number) for things, number in counted if sign * number > 0]
         if said:
             parts.append(words(side, parts=_joined(said, words)))

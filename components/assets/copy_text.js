@@ -8,7 +8,7 @@ export default function ({ data, parentElement }) {
   const told = el("span", { class: "muted small", role: "status" });
   const press = el("button", { type: "button", class: "button primary" }, [data.words.copy]);
   press.onclick = async () => {
-    if (await copied(data.text)) {
+    if (await copyText(data.text)) {
       press.textContent = "✓ " + data.words.copied;
       told.textContent = "";
       setTimeout(() => (press.textContent = data.words.copy), 1600);
@@ -18,31 +18,6 @@ export default function ({ data, parentElement }) {
     }
   };
   root.replaceChildren(el("div", { class: "press" }, [press, told]), text);
-}
-
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // Plain http on another host has no clipboard of this kind.
-    return copiedTheOldWay(text);
-  }
-}
-
-function copiedTheOldWay(text) {
-  const area = el("textarea", { style: "position:fixed;opacity:0" });
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  let done = false;
-  try {
-    done = document.execCommand("copy");
-  } catch {
-    done = false;
-  }
-  area.remove();
-  return done;
 }
 
 function select(element) {

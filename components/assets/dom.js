@@ -31,16 +31,19 @@ function luminance(colour) {
   return parts.length < 3 ? 1 : (0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2]) / 255;
 }
 
+/** Whether the text could be copied. */
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
     // Plain http on another host has no clipboard API.
     const area = el("textarea", { style: "position:fixed;opacity:0" });
     area.value = text;
     document.body.append(area);
     area.select();
-    document.execCommand("copy");
+    const done = document.execCommand("copy");
     area.remove();
+    return done;
   }
 }

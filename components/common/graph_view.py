@@ -108,25 +108,22 @@ def graph_view(
     passages: Mapping[PassageId, ShownPassage] | None = None,
     around: bool = False,
     open_passage: str = "",
-    selected: str | None = None,
 ) -> GraphEvent:
     """Draw the graph; ``passages`` are those of what is chosen (:func:`wanted_passages`), by id.
 
     With ``around`` an entity offers to show its neighbours, with ``open_passage`` a passage has a button of this
-    label. ``selected`` chooses something where the reader has not chosen yet, as a link does.
+    label.
     """
-    state = st.session_state.get(key) or {}
-    chosen = state.get("selected") if "selected" in state else selected
     result = _component(
         key=key,
         data={
             "lang": words.declared.html,
             **graph_data(picture, words),
-            "selected": chosen,
+            "selected": (st.session_state.get(key) or {}).get("selected"),
             "passages": {str(name): [item.place, item.text] for name, item in (passages or {}).items()},
             "around": around,
             "open": open_passage,
-            "words": _phrases(words),
+            "words": {name: words(text) for name, text in _PHRASES.items()},
         },
         on_selected_change=nothing,
         on_act_change=nothing,
@@ -284,10 +281,6 @@ _PHRASES = {
     "look.linked": N_("reached through a passage"),
     "look.near": N_("reached along relationships"),
 }
-
-
-def _phrases(words: Words) -> dict[str, str]:
-    return {name: words(text) for name, text in _PHRASES.items()}
 
 
 def layout_of(

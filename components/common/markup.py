@@ -106,17 +106,21 @@ def table(look: str, head: Sequence[str], rows: Iterable[Sequence[Node | str]], 
     return node("table", look, node("thead", "", heads), node("tbody", "", *lines))
 
 
+def filled(share: float) -> str:
+    """The part of a bar that stands for a share."""
+    return f"{100 * min(1.0, max(0.0, share)):.1f}%"
+
+
 def gauge(share: float, label: str, *, moving: bool = False, look: str = "meter") -> Node:
     """A bar of progress; ``moving`` where no one knows how much there is to do."""
-    percent = 100 * min(1.0, max(0.0, share))
     return node(
         "div",
         f"{look} moving" if moving else look,
-        node("i", "", data_fill=f"{percent:.1f}%"),
+        node("i", "", data_fill=filled(share)),
         role="progressbar",
         aria_valuemin="0",
         aria_valuemax="100",
-        aria_valuenow="" if moving else f"{percent:.0f}",
+        aria_valuenow="" if moving else f"{100 * min(1.0, max(0.0, share)):.0f}",
         aria_label=label,
     )
 

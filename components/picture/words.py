@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.outcomes import reason_text, round_text
 from components.common.phrases import begun, node_text
@@ -100,8 +101,7 @@ def searched_line(record: RunRecord, words: Words, *parts: str) -> Lines:
 
 def cut(text: str) -> str:
     """A query as a box may quote it."""
-    text = text.strip()
-    return text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY - 1]}…"
+    return beginning(text, _LONGEST_QUERY)
 
 
 def duration_of(ms: float, words: Words) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from components.ask.what_if_text import BUILT_IN_CALLS
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
-from components.common.outcomes import REASONS, ended_text, reason_text, round_text, run_badge
+from components.common.outcomes import REASONS, ended_text, reason_text, round_text
 from components.common.phrases import begun, duration_text, fault_text, inequality_text, moved_text, node_text
 from components.common.run_settings import setting_label, setting_text
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from components.runs.figures import Figure, figures_of, measured, shared_measures
+from components.runs.lanes import outcome_chip
 from components.sentences.calls import calls_told
 from components.sentences.steps import passed_text
 from engine.messages import N_
@@ -143,7 +144,7 @@ def _fault(name: str, fault: Fault, words: Words) -> Node:
 def _figures(found: RunDifference, words: Words) -> Node:
     shared = shared_measures(found.a, found.b)
     drawn = (figures_of(run, words, measures=shared) for run in (found.a, found.b))
-    pairs = zip(*drawn, _deltas(found, words), strict=True)
+    pairs = zip(*drawn, _deltas(found), strict=True)
     return node("div", "figures", *(_figure(old, new, delta) for old, new, delta in pairs))
 
 
@@ -155,13 +156,13 @@ def _figure(a: Figure, b: Figure, delta: str) -> Node:
     return node("div", "figure", node("div", "label", a.label), *sides, node("div", "note num", delta))
 
 
-def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
+def _deltas(found: RunDifference) -> tuple[str, ...]:
     """By how much B differs from A in each of the five figures; empty where a number or a common question lacks."""
     a, b = found.a, found.b
     if not found.same_question:
         return ("",) * 5
     first, second = (
-        _delta(measured(a, measure), measured(b, measure), words, whole=measure in ("suggestions", "context"))
+        _delta(measured(a, measure), measured(b, measure), whole=measure in ("suggestions", "context"))
         for measure in shared_measures(a, b)
     )
     longer_ms = b.duration_ms - a.duration_ms
@@ -178,7 +179,7 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
     )
 
 
-def _delta(a: float | None, b: float | None, words: Words, *, whole: bool = False) -> str:
+def _delta(a: float | None, b: float | None, *, whole: bool) -> str:
     if a is None or b is None:
         return ""
     change = change_of(a, b)
@@ -192,17 +193,17 @@ def _sign(change: float) -> str:
 
 
 def _path_card(found: RunDifference, words: Words) -> Node:
-    rows = [_columns(words)]
+    rows = [_columns()]
     for pair in found.path:
         if pair.index == found.parting:
             rows.append(node("div", "parting", node("span", "chip warn", "≠")))
         rows.append(_round_row(pair, found, words))
-    ends = (node("div", "cell", _tag(name), _end(run, words)) for name, run in (("A", found.a), ("B", found.b)))
+    ends = (node("div", "cell", _tag(name), outcome_chip(run, words)) for name, run in (("A", found.a), ("B", found.b)))
     rows.append(node("div", "pair end", node("span", "where", words("End")), *ends))
     return node("section", "card", node("strong", "heading", words("Path")), *rows)
 
 
-def _columns(words: Words) -> Node:
+def _columns() -> Node:
     named = (node("span", "cell muted", name.upper()) for name in ("a", "b"))
     return node("div", "pair columns", node("span", "where"), *named)
 
@@ -235,10 +236,6 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
     return node("div", "cell", tag, query, led, notes)
 
 
-def _end(run: RunRecord, words: Words) -> Node:
-    return chip(*run_badge(run, words))
-
-
 def _tag(name: str) -> Node:
     """Says on a narrow screen whose cell it is; a wide one has columns."""
     return node("span", "ab narrow", name)
@@ -251,13 +248,13 @@ def costs_card(found: RunDifference, words: Words) -> Node:
     rows = []
     for item in found.times:
         run = found.a if item.a_visits else found.b
-        rows.append(_time_row(node_text(item.node, run.workflow, words), item, longest, words))
-    rows.append(_time_row(words("Total"), total, longest, words))
+        rows.append(_time_row(node_text(item.node, run.workflow, words), item, longest))
+    rows.append(_time_row(words("Total"), total, longest))
     rows += [_call_row(item, words) for item in found.calls]
     return node("section", "card", node("strong", "heading", words("Cost")), *rows)
 
 
-def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node:
+def _time_row(label: str, item: NodeTimes, longest: float) -> Node:
     sides = (("A", item.a_ms, item.a_visits), ("B", item.b_ms, item.b_visits))
     cells = [
         node(

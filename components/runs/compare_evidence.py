@@ -6,6 +6,7 @@ from collections.abc import Sequence, Sized
 
 from components.ask.answer import headline
 from components.ask.rewrites import new_words, old_words, rewrite_why
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.judged import figures_of_answer, told_nodes
 from components.common.markup import Node, button, chip, node
@@ -83,9 +84,8 @@ def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) ->
     source = [node("strong", "", item.passage.source)]
     if item.passage.section:
         source.append(node("span", "muted", f" § {section_text(item.passage.section, words)}"))
-    text = " ".join(item.passage.text[: _SNIPPET * 2].split())
-    snippet = text[:_SNIPPET] + ("…" if len(item.passage.text) > _SNIPPET else "")
-    what = node("div", "where what", node("div", "chips", *marks), *source, node("div", "muted small", snippet))
+    snippet = node("div", "muted small", beginning(item.passage.text, _SNIPPET))
+    what = node("div", "where what", node("div", "chips", *marks), *source, snippet)
     return node("div", "pair", what, _passage_outcome("A", item.a, words), _passage_outcome("B", item.b, words))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from components.ask.answer_text import answer_prose, doubts_of, still_markers
 from components.ask.what_if_text import collection_text
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.outcomes import run_badge
@@ -77,20 +78,19 @@ def answer_part(record: RunRecord, words: Words, longest: int | None = None) -> 
         return node("div", "said", title, node("p", "prose", record.answer[:longest]))
     prose = answer_prose(record.answer, still_markers(record, words), doubts=doubts_of(record, words))
     if longest is not None and len(record.answer) > longest:
-        short = node("p", "muted", f"{' '.join(record.answer.split())[:longest].rstrip()}…")
+        short = node("p", "muted", beginning(record.answer, longest))
         prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("Whole answer"))), prose)
     return node("div", "said", title, prose)
 
 
 def passage_cell(passage: Passage, longest: int, words: Words, *marks: Node) -> Node:
     """A passage in the first column of a table: its source, where in it, and its beginning."""
-    text = " ".join(passage.text.split())
     return node(
         "td",
         "",
         node("strong", "", passage.source),
         node("span", "muted", f" § {section_text(passage.section, words)}" if passage.section else ""),
-        node("div", "muted small", f"{text[:longest]}…" if len(text) > longest else text),
+        node("div", "muted small", beginning(passage.text, longest)),
         *([node("div", "marks", *marks)] if marks else []),
     )
 

@@ -16,7 +16,7 @@ from components.common.i18n import Words
 from components.common.inline import script
 from components.common.judged import known_nodes
 from components.common.markup import Node, chip, figure, node
-from components.common.outcomes import REASONS, branch_text, reason_text, round_text, run_badge
+from components.common.outcomes import REASONS, branch_text, reason_text, round_text
 from components.common.phrases import begun, duration_text, fault_text, inequality_text, node_text
 from components.common.report_context import context_nodes, marker_nodes
 from components.common.run_settings import setting_label, setting_text
@@ -24,6 +24,7 @@ from components.common.workflow_view import view_of
 from components.labels import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.runs.figures import figures_of
+from components.runs.lanes import outcome_chip
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.sentences.calls import calls_text, reason_calls, reason_calls_text
@@ -95,26 +96,26 @@ def report_html(
         _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
         *_known_section(known, words),
         _section(words("Verdicts"), *judged, count=len(judged)),
-        _folded(words("Other passages"), *others, count=len(others)) if others else "",
+        _section(words("Other passages"), *others, count=len(others), folded=True) if others else "",
         *own,
-        _folded(words("Figures"), _figures(record, words)),
-        _folded(words("Workflow"), _workflow(record, graph, words)),
+        _section(words("Figures"), _figures(record, words), folded=True),
+        _section(words("Workflow"), _workflow(record, graph, words), folded=True),
     ]
     if record.rewrites:
-        sections.append(_folded(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)))
+        sections.append(_section(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites), folded=True))
     if (timeline := timeline_svg(record, words)) is not None:
         chart = node("div", "scroll", timeline)
-        sections.append(_folded(words("Timeline"), timeline_legend(record, words), chart))
+        sections.append(_section(words("Timeline"), timeline_legend(record, words), chart, folded=True))
     if drawn_map is not None:
         axes = f"{drawn_map.x_label} × {drawn_map.y_label}"
         grid = node("div", "scroll", map_svg(drawn_map, words))
         note = node("p", "muted small", axes)
-        sections.append(_folded(words("What-if map"), note, map_legend(drawn_map, words), grid))
-    sections.append(_folded(words("Settings"), *_settings(record, words)))
-    sections.append(_folded(calls_text(record, words), *_calls(record, words)))
+        sections.append(_section(words("What-if map"), note, map_legend(drawn_map, words), grid, folded=True))
+    sections.append(_section(words("Settings"), *_settings(record, words), folded=True))
+    sections.append(_section(calls_text(record, words), *_calls(record, words), folded=True))
     if reasons := reason_calls(record):
         listed = _calls(replace(record, model_calls=reasons), words)
-        sections.append(_folded(reason_calls_text(reasons, words), *listed))
+        sections.append(_section(reason_calls_text(reasons, words), *listed, folded=True))
     sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
     return _document(record, words, script(*sheets), "\n".join(sections))
 
@@ -158,19 +159,14 @@ def _document(record: RunRecord, words: Words, style: str, body: str) -> str:
     )
 
 
-def _section(title: str, *parts: Node | str, count: int | None = None) -> str:
-    """One part of the page; strings among ``parts`` are markup of our own."""
+def _section(title: str, *parts: Node | str, count: int | None = None, folded: bool = False) -> str:
+    """One part of the page, opened on request where it is ``folded``; strings among ``parts`` are markup of our own."""
     number = () if count is None else (node("small", "muted num", str(count)),)
+    heading = node("h2", "", title, " ", *number)
     inside = "".join(part if isinstance(part, str) else html_of(part) for part in parts)
-    return f"<section>{html_of(node('h2', '', title, ' ', *number))}{inside}</section>"
-
-
-def _folded(title: str, *parts: Node | str, count: int | None = None) -> str:
-    """A part of the page that is opened on request."""
-    number = () if count is None else (node("small", "muted num", str(count)),)
-    inside = "".join(part if isinstance(part, str) else html_of(part) for part in parts)
-    summary = html_of(node("summary", "", node("h2", "", title, " ", *number)))
-    return f'<details class="section">{summary}{inside}</details>'
+    if folded:
+        return f'<details class="section">{html_of(node("summary", "", heading))}{inside}</details>'
+    return f"<section>{html_of(heading)}{inside}</section>"
 
 
 def _head(record: RunRecord, words: Words) -> Node:
@@ -183,13 +179,9 @@ def _head(record: RunRecord, words: Words) -> Node:
         "header",
         "",
         node("h1", "", node("bdi", "", record.question)),
-        node("p", "", _ended(record, words)),
+        node("p", "", outcome_chip(record, words)),
         *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
     )
-
-
-def _ended(record: RunRecord, words: Words) -> Node:
-    return chip(*run_badge(record, words))
 
 
 def _figures(record: RunRecord, words: Words) -> Node:
@@ -226,7 +218,7 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
         return [node("p", "muted", words("The run broke off before its first decision." if decides else NO_DECISION))]
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
-        steps.append(node("li", "end", node("span", "where", words("end")), _ended(record, words)))
+        steps.append(node("li", "end", node("span", "where", words("end")), outcome_chip(record, words)))
     return [node("ol", "path", *steps)]
 
 

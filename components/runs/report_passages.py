@@ -10,7 +10,7 @@ from components.ask.answer_text import Cite, answer_prose, doubts_of
 from components.ask.passage_rows import COLUMNS, passage_row
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
-from components.common.markup import Node, chip, node
+from components.common.markup import Node, chip, filled, node
 from components.common.phrases import begun
 from components.common.terms import Segment, question_terms
 from components.labels import NOTHING_FOUND
@@ -83,7 +83,7 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
         title.append(node("span", "ranks num muted", row["ranks"]))
     bar: Node | str = ""
     if row["bar"]:
-        bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")
+        bar = node("span", "bar", data_fill=filled(row["similarity"]), data_tick=filled(threshold), aria_hidden="true")
     verdict = [chip(mark["look"], mark["text"])]
     if mark["note"]:
         verdict.append(node("small", "muted", mark["note"]))
@@ -136,7 +136,3 @@ def _sign(item: Mapping[str, str]) -> Node:
 
 def _marked(segments: Sequence[Segment]) -> list[Node | str]:
     return [node("mark", "", text) if marked else text for text, marked, *_ in segments]
-
-
-def _share(value: float) -> str:
-    return f"{100 * min(1.0, max(0.0, value)):.1f}%"

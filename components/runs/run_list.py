@@ -39,8 +39,8 @@ _LABELS = {
 _component = component(
     "run_list",
     html='<div class="wb runs"></div>',
-    css=script("tokens.css", "run_list.css"),
-    js=script("dom.js", "run_list.js"),
+    css=script("tokens.css", "selected_lines.css", "run_list.css"),
+    js=script("dom.js", "selected_lines.js", "run_list.js"),
 )
 _MOST = 4
 

@@ -97,7 +97,7 @@ def _difference(former: Draft, draft: Draft, record: RunRecord, words: Words) ->
     kinds = Counter(item.kind for item in found)
     counts: dict[str, object] = {kind: kinds[kind] for kind in _SIGNS}
     said = words("Sentences: {same} same, {changed} changed, {added} added, {removed} removed", **counts)
-    rows = [_sentence(item, words) for item in found]
+    rows = [_sentence(item) for item in found]
     return [node("p", "muted small", said), node("ul", "sentences", *rows)]
 
 
@@ -105,7 +105,7 @@ def _as_answer(draft: Draft, record: RunRecord) -> RunRecord:
     return replace(record, answer=draft.text, citations=draft.citations)
 
 
-def _sentence(item: SentenceDifference, words: Words) -> Node:
+def _sentence(item: SentenceDifference) -> Node:
     sign, look = _SIGNS[item.kind]
     mark = node("span", f"sign {look}", sign)
     if item.kind == "changed":
@@ -162,7 +162,7 @@ def _seen(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
         "The evaluator saw 1 passage, {cut} cut", "The evaluator saw {n} passages, {cut} cut", len(draft.seen), cut=cut
     )
     excerpts = {item.passage_id: item for item in draft.seen}
-    rows = [_excerpt(place, item, excerpts.get(item.id), record, words) for place, item in enumerate(given, 1)]
+    rows = [_excerpt(place, item, excerpts.get(item.id), words) for place, item in enumerate(given, 1)]
     names = (words("Passage"), words("The evaluator saw"), words("The generator saw"))
     head = node("tr", "", *(node("th", "", name, scope="col") for name in names))
     table = node("table", "flips seen", node("thead", "", head), node("tbody", "", *rows))
@@ -179,7 +179,7 @@ def _given(draft: Draft, record: RunRecord) -> Sequence[Passage]:
     return tuple(found[item.passage_id] for item in draft.seen if item.passage_id in found)
 
 
-def _excerpt(place: int, passage: Passage, seen: Excerpt | None, record: RunRecord, words: Words) -> Node:
+def _excerpt(place: int, passage: Passage, seen: Excerpt | None, words: Words) -> Node:
     named = place_text(passage.source, passage.section, words)
     first = node("td", "", node("strong", "num", f"[{place}]"), " ", named)
     length = words.count("1 character", "{n} characters", len(passage.text))

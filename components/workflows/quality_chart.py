@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.ask.rewrites import ISSUE_NAMES
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node
+from components.common.markup import Node, chip, filled, node
 from components.common.outcomes import round_text
 from components.common.phrases import begun, moved_text, probability_text
 from components.labels import GRADE_NAMES, SOURCE_KIND_NAMES
@@ -71,7 +71,7 @@ def quality_nodes(record: RunRecord, words: Words) -> list[Node]:
     """The rounds compared, where there are several, then one card a round."""
     options = quality_options(record.config)
     compared = [_compared(record, options, words)] if len(record.rounds) > 1 else []
-    return [*compared, *(_round_card(item, record, options, words) for item in record.rounds)]
+    return [*compared, *(_round_card(item, options, words) for item in record.rounds)]
 
 
 def _compared(record: RunRecord, options: QualityOptions, words: Words) -> Node:
@@ -99,7 +99,7 @@ def _compared(record: RunRecord, options: QualityOptions, words: Words) -> Node:
 
 def _small_bar(score: float, grade: str, options: QualityOptions, words: Words) -> list[Node | str]:
     named = f"{score_text(score, options)} {words(GRADE_NAMES[grade])}"
-    return [node("div", "mini", _rail((node("i", "seg", data_fill=_share(score)),), options), node("span", "", named))]
+    return [node("div", "mini", _rail((node("i", "seg", data_fill=filled(score)),), options), node("span", "", named))]
 
 
 def _change(former: QualityCheck | None, check: QualityCheck | None) -> Node | str:
@@ -110,7 +110,7 @@ def _change(former: QualityCheck | None, check: QualityCheck | None) -> Node | s
     return chip(("grey", "pass", "warn")[change.direction], moved_text(change))
 
 
-def _round_card(current: Round, record: RunRecord, options: QualityOptions, words: Words) -> Node:
+def _round_card(current: Round, options: QualityOptions, words: Words) -> Node:
     check = current.quality
     head = [
         node("strong", "heading", begun(round_text(current.index, words))),
@@ -118,13 +118,7 @@ def _round_card(current: Round, record: RunRecord, options: QualityOptions, word
     ]
     parts = [_routing(current, current.routing, words)] if current.routing else []
     if check is None:
-        parts.append(
-            node(
-                "p",
-                "muted",
-                words("Not checked."),
-            )
-        )
+        parts.append(node("p", "muted", words("Not checked.")))
         return node("section", "card", node("div", "head", *head), *parts)
     grade = words(GRADE_NAMES[check.routing_grade])
     head.append(chip(grade_look(check.routing_grade), grade))
@@ -169,13 +163,13 @@ def share_text(kind: str, share: float, words: Words) -> str:
 
 def _scores(check: QualityCheck, options: QualityOptions, words: Words) -> Node:
     segments = tuple(
-        node("i", f"seg {item.name}", data_fill=_share(item.value * item.weight)) for item in check.dimensions
+        node("i", f"seg {item.name}", data_fill=filled(item.value * item.weight)) for item in check.dimensions
     )
     limits = {"medium": probability_text(options.medium_score), "high": probability_text(options.high_score)}
     score, top3 = score_text(check.score, options), score_text(check.top3, options)
     cuts = words("Medium from {medium}, high from {high}.", **limits)
     weighted = _rail(segments, options, f"{words(_COLUMN['score'])} {score}. {cuts}")
-    best = _rail((node("i", "seg", data_fill=_share(check.top3)),), options, f"{words(_COLUMN['top3'])} {top3}. {cuts}")
+    best = _rail((node("i", "seg", data_fill=filled(check.top3)),), options, f"{words(_COLUMN['top3'])} {top3}. {cuts}")
     return node(
         "div",
         "scores",
@@ -195,7 +189,7 @@ def _score_row(name: str, score: str, grade: str, rail: Node, words: Words, *, d
 
 
 def _rail(segments: tuple[Node, ...], options: QualityOptions, spoken: str = "") -> Node:
-    ticks = (node("i", "tick", data_tick=_share(cut)) for cut in (options.medium_score, options.high_score))
+    ticks = (node("i", "tick", data_tick=filled(cut)) for cut in (options.medium_score, options.high_score))
     named = {"role": "img", "aria_label": spoken} if spoken else {"aria_hidden": "true"}
     return node("div", "rail", *segments, *ticks, **named)
 
@@ -205,9 +199,9 @@ def _scale(options: QualityOptions) -> Node:
     medium, high = options.medium_score, options.high_score
     if high - medium < _CLOSE:
         both = " · ".join(dict.fromkeys((probability_text(medium), probability_text(high))))
-        labels = [node("span", "", both, data_tick=_share(medium))]
+        labels = [node("span", "", both, data_tick=filled(medium))]
     else:
-        labels = [node("span", "", probability_text(cut), data_tick=_share(cut)) for cut in (medium, high)]
+        labels = [node("span", "", probability_text(cut), data_tick=filled(cut)) for cut in (medium, high)]
     return node("div", "scale num", *labels, aria_hidden="true")
 
 
@@ -270,7 +264,3 @@ def issue_inequality(issue: QualityIssue) -> str:
         return f"{issue.value:.0f} < {issue.bound:.0f}"
     left, right = operands(Comparison("pass_rate", issue.value, "<", issue.bound))
     return f"{left} < {right}"
-
-
-def _share(value: float) -> str:
-    return f"{100 * min(1.0, max(0.0, value)):.1f}%"

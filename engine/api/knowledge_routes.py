@@ -55,9 +55,8 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
             get_engine().start_ingest(
                 [item],
                 name,
-                None,
-                body.query_prefix,
-                body.passage_prefix,
+                query_prefix=body.query_prefix,
+                passage_prefix=body.passage_prefix,
                 chunks=body.chunks.options(),
                 embedding_model=body.embedding_model,
                 context=body.context,

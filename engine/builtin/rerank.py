@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from engine.model.values import Passage, PassageId, Verdict
@@ -13,8 +12,6 @@ BATCH = 8
 CHAT_BATCH = 10
 """Passages that a chat model scores in one call: with more of them, models begin to leave some out."""
 _EVEN = 0.5
-_DIGITS = 9
-"""1 - (1 - 0.3) is not 0.3: a score that is taken apart and put together again must meet a bar that it met before."""
 
 
 class GraderReranker:
@@ -48,14 +45,3 @@ def scored_verdict(score: float, name: str) -> Verdict:
     """A score in [0, 1] of a reranker that judges nothing else, as the verdict that its P(relevant) stands for."""
     relevant = score >= _EVEN
     return Verdict(relevant, score if relevant else 1.0 - score, "", grader=name)
-
-
-def scores_of(ranked: Sequence[tuple[Passage, Verdict]]) -> dict[PassageId, float]:
-    """Map every passage to the score that a reranker gave it; scores that could not be read are left out."""
-    return {passage.id: score_of(verdict) for passage, verdict in ranked if verdict.relevant is not None}
-
-
-def score_of(verdict: Verdict) -> float:
-    """The score that a verdict stands for, in [0, 1] no matter what an implementation that breaks its contract gave."""
-    value = verdict.p_relevant
-    return round(min(1.0, max(0.0, value)), _DIGITS) if math.isfinite(value) else 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,7 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from engine.cli.graph import build_graph, follow
-from engine.cli.jobs import app_with_the_store, at_work, bar_on, job_over, own_app
+from engine.cli.jobs import app_with_the_store, bar_on, job_over, own_app, print_list
 from engine.errors import AppRefused, SourceError, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
@@ -337,17 +336,12 @@ def add_sources(commands: Any) -> None:
 
 
 def _sources(options: argparse.Namespace) -> int:
-    def work(app: RunningApp) -> None:
-        found = app.listed(at("collections", options.collection, "sources"))
-        if options.json:
-            print(json.dumps(found, ensure_ascii=False, indent=2))
-            return
-        console = Console(soft_wrap=True)
-        for info in map(SourceInfo.of, found):
-            console.print(f"{escape(info.source)}  [dim]{info.passages} passages · {escape(info.added_at[:16])}[/]")
-            print_account(info.account, console)
+    def show(item: Any, console: Console) -> None:
+        info = SourceInfo.of(item)
+        console.print(f"{escape(info.source)}  [dim]{info.passages} passages · {escape(info.added_at[:16])}[/]")
+        print_account(info.account, console)
 
-    return at_work(work)
+    return print_list(options, at("collections", options.collection, "sources"), show)
 
 
 def print_account(account: Account | None, console: Console) -> None:

@@ -29,17 +29,26 @@ def add_jobs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _jobs(options: argparse.Namespace) -> int:
+    def show(job: Any, console: Console) -> None:
+        share = f" {job['done']}/{job['total']}" if job["total"] else ""
+        why = f"  {job['fault']['fact']}" if job["fault"] else ""
+        line = f"{job['id']}  {job['kind']} {job['title']}  {job['state']}{share}{why}"
+        console.print(line, markup=False, highlight=False)
+
+    return print_list(options, at("jobs"), show)
+
+
+def print_list(options: argparse.Namespace, path: str, show: Callable[[Any, Console], None]) -> int:
+    """Show each item of the list at a path, or print the list as JSON where that was asked for."""
+
     def work(app: RunningApp) -> None:
-        found = app.listed(at("jobs"))
+        found = app.listed(path)
         if options.json:
             print(json.dumps(found, ensure_ascii=False, indent=2))
             return
         console = Console(soft_wrap=True)
-        for job in found:
-            share = f" {job['done']}/{job['total']}" if job["total"] else ""
-            why = f"  {job['fault']['fact']}" if job["fault"] else ""
-            line = f"{job['id']}  {job['kind']} {job['title']}  {job['state']}{share}{why}"
-            console.print(line, markup=False, highlight=False)
+        for item in found:
+            show(item, console)
 
     return at_work(work)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from rich.console import Console
 from rich.markup import escape
 
-from engine.cli.jobs import at_work
+from engine.cli.jobs import at_work, print_list
 from engine.errors import EvaluationError, SourceError
 from engine.evaluation.annotation.formats import Format
 from engine.knowledge.sheets import listed
@@ -79,19 +78,13 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _history(options: argparse.Namespace) -> int:
-    def work(app: RunningApp) -> None:
-        found = app.listed(at("query-sets", options.set, "history"))
-        if options.json:
-            print(json.dumps(found, ensure_ascii=False, indent=2))
-            return
-        console = Console(soft_wrap=True)
-        for item in found:
-            figures = ", ".join(f"{name} {value:.3f} (n = {n})" for name, (value, n) in item["figures"].items())
-            until = f"judgements until {item['noted_at'][:16]}" if item["noted_at"] else ""
-            parts = (item["at"][:16], item["batch_id"][:8], figures, until, item["note"])
-            console.print(escape("  ".join(filter(None, parts))))
+    def show(item: Any, console: Console) -> None:
+        figures = ", ".join(f"{name} {value:.3f} (n = {n})" for name, (value, n) in item["figures"].items())
+        until = f"judgements until {item['noted_at'][:16]}" if item["noted_at"] else ""
+        parts = (item["at"][:16], item["batch_id"][:8], figures, until, item["note"])
+        console.print(escape("  ".join(filter(None, parts))))
 
-    return at_work(work)
+    return print_list(options, at("query-sets", options.set, "history"), show)
 
 
 def add_fits(commands: Any) -> None:
@@ -104,22 +97,13 @@ def add_fits(commands: Any) -> None:
 
 
 def _fits(options: argparse.Namespace) -> int:
-    def work(app: RunningApp) -> None:
-        found = app.listed(at("collections", options.collection, "fits"))
-        if options.json:
-            print(json.dumps(found, ensure_ascii=False, indent=2))
-            return
-        console = Console(soft_wrap=True)
-        for item in found:
-            before, after = (
-                "–" if value is None else f"{value:.2f}" for value in item["figures"].get("kappa", (None, None))
-            )
-            told = (
-                f"{item['kind']} · {item['judgements']} judgements · kappa {before} → {after} · {item['made_at'][:16]}"
-            )
-            console.print(f"{escape(item['name'])}  [dim]{escape(told)}[/]")
+    def show(item: Any, console: Console) -> None:
+        kappa = item["figures"].get("kappa", (None, None))
+        before, after = ("–" if value is None else f"{value:.2f}" for value in kappa)
+        said = f"{item['kind']} · {item['judgements']} judgements · kappa {before} → {after} · {item['made_at'][:16]}"
+        console.print(f"{escape(item['name'])}  [dim]{escape(said)}[/]")
 
-    return at_work(work)
+    return print_list(options, at("collections", options.collection, "fits"), show)
 
 
 def add_drafts(commands: Any) -> None:
@@ -170,7 +154,9 @@ def _make(options: argparse.Namespace) -> int:
         if options.json:
             print(json.dumps(found, ensure_ascii=False, indent=2))
             return
-        _print(found["drafts"])
+        console = Console(soft_wrap=True)
+        for item in found["drafts"]:
+            _show(item, console)
         if not found["drafts"]:
             _told("No new question was found in this collection.")
 
@@ -178,14 +164,7 @@ def _make(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    def work(app: RunningApp) -> None:
-        found = app.listed(at("drafts", collection=options.collection, state=options.state))
-        if options.json:
-            print(json.dumps(found, ensure_ascii=False, indent=2))
-        else:
-            _print(found)
-
-    return at_work(work)
+    return print_list(options, at("drafts", collection=options.collection, state=options.state), _show)
 
 
 def _accept(options: argparse.Namespace) -> int:
@@ -208,12 +187,10 @@ def _decide(options: argparse.Namespace) -> int:
     return at_work(work)
 
 
-def _print(drafts: Sequence[Mapping[str, Any]]) -> None:
-    console = Console(soft_wrap=True)
-    for item in drafts:
-        answer = f" [green]{escape(item['gold_answers'][0])}[/]" if item["gold_answers"] else ""
-        where = ", ".join(item["passages"]) or "nothing answers it"
-        console.print(f"{item['id']}  {escape(item['question'])}{answer}  [dim]{item['rule']} · {escape(where)}[/]")
+def _show(item: Any, console: Console) -> None:
+    answer = f" [green]{escape(item['gold_answers'][0])}[/]" if item["gold_answers"] else ""
+    where = ", ".join(item["passages"]) or "nothing answers it"
+    console.print(f"{item['id']}  {escape(item['question'])}{answer}  [dim]{item['rule']} · {escape(where)}[/]")
 
 
 def _told(text: str) -> None:

@@ -92,10 +92,10 @@ def anytime_of(evaluation: Evaluation, measure: Measure, setting: int, so_far: D
     return Interval(low.value, low.low, high.high, low.n, "anytime")
 
 
-def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) -> Interval | None:
+def anytime_interval(values: FloatArray, population: int) -> Interval | None:
     """An interval for the mean of ``population`` numbers in [0, 1], from ``values`` [n] drawn one by one.
 
-    The probability that it ever misses the mean, looked at after each draw, is at most ``alpha``. None before the
+    The probability that it ever misses the mean, looked at after each draw, is at most ``ALPHA``. None before the
     first draw; the mean itself after the last.
 
     This is the hedged capital process of Waudby-Smith and Ramdas, Estimating means of bounded random variables by
@@ -104,9 +104,9 @@ def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) 
 
         K+_t(m) = prod_(i<=t) (1 + l+_i (X_i - m_i)),  K-_t(m) = prod_(i<=t) (1 - l-_i (X_i - m_i))
 
-    By Ville's inequality the capital ``max(K+, K-) / 2`` reaches ``1 / alpha`` with a probability of at most
-    ``alpha``; every ``m`` for which it ever did is left out. The bets depend on what was drawn before alone:
-    ``l_t = sqrt(2 log(2 / alpha) / (v_(t-1) t log(1 + t)))`` with the running variance ``v``, at most ``c / m_t``
+    By Ville's inequality the capital ``max(K+, K-) / 2`` reaches ``1 / ALPHA`` with a probability of at most
+    ``ALPHA``; every ``m`` for which it ever did is left out. The bets depend on what was drawn before alone:
+    ``l_t = sqrt(2 log(2 / ALPHA) / (v_(t-1) t log(1 + t)))`` with the running variance ``v``, at most ``c / m_t``
     for K+ and ``c / (1 - m_t)`` for K-.
     """
     n = len(values)
@@ -118,28 +118,26 @@ def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) 
     # What was drawn already bounds the mean of all.
     least, most = total / population, 1.0 - (n - total) / population
     coarse = np.unique(np.concatenate([np.linspace(0.0, 1.0, _COARSE + 1), [mean]]))
-    kept = np.flatnonzero(_unrefuted(values, population, alpha, coarse))
+    kept = np.flatnonzero(_unrefuted(values, population, coarse))
     if not len(kept):
         return Interval(mean, least, most, n, "anytime")
     first, last = int(kept[0]), int(kept[-1])
     low = np.linspace(coarse[max(first - 1, 0)], coarse[first], _FINE + 1)
     high = np.linspace(coarse[last], coarse[min(last + 1, len(coarse) - 1)], _FINE + 1)
-    fine = _unrefuted(values, population, alpha, np.concatenate([low, high]))
+    fine = _unrefuted(values, population, np.concatenate([low, high]))
     # The next value outward is left out already, so that nothing between them can be missed.
     start = max(int(np.flatnonzero(fine[: _FINE + 1])[0]) - 1, 0)
     end = min(int(np.flatnonzero(fine[_FINE + 1 :])[-1]) + 1, _FINE)
     return Interval(mean, max(least, float(low[start])), min(most, float(high[end])), n, "anytime")
 
 
-def _unrefuted(
-    values: FloatArray, population: int, alpha: float, grid: FloatArray
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Mask the means in ``grid`` [m] against which the capital never rose to ``1 / alpha``."""
+def _unrefuted(values: FloatArray, population: int, grid: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Mask the means in ``grid`` [m] against which the capital never rose to ``1 / ALPHA``."""
     n = len(values)
     before = np.concatenate([[0.0], np.cumsum(values)[:-1]])
     left = population - np.arange(n)
-    bets = _bets(values, alpha)
-    limit = log(2.0 / alpha)
+    bets = _bets(values)
+    limit = log(2.0 / ALPHA)
     kept = np.ones(len(grid), dtype=bool)
     up, down = np.zeros(len(grid)), np.zeros(len(grid))
     rows = max(1, _PIECE // len(grid))
@@ -160,10 +158,10 @@ def _unrefuted(
     return kept
 
 
-def _bets(values: FloatArray, alpha: float) -> FloatArray:
+def _bets(values: FloatArray) -> FloatArray:
     """The predictable plug-in bets of the paper, its equation (26) [n]."""
     t = np.arange(1, len(values) + 1)
     means = (0.5 + np.cumsum(values)) / (t + 1)
     variances = (0.25 + np.cumsum((values - means) ** 2)) / (t + 1)
     known = np.concatenate([[0.25], variances[:-1]])
-    return np.asarray(np.sqrt(2.0 * log(2.0 / alpha) / (known * t * np.log1p(t))))
+    return np.asarray(np.sqrt(2.0 * log(2.0 / ALPHA) / (known * t * np.log1p(t))))

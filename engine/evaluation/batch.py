@@ -291,11 +291,6 @@ class BatchRunner:
         self._store.batch(batch_id)
         return self._judgings.stop(batch_id)
 
-    @needs("viewer")
-    def wait_judging(self, batch_id: str, timeout_s: float | None = None) -> bool:
-        """Block until no answer of a batch is judged in this process; False where ``timeout_s`` passed first."""
-        return self._judgings.wait(batch_id, timeout_s)
-
     @internal
     def close(self, timeout_s: float | None = None) -> None:
         """Stop what is running and wait for it; what had not ended can be resumed. A second call does nothing."""

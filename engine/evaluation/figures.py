@@ -77,12 +77,6 @@ class Figures:
         return self.upper if self.measure in LOWER_IS_BETTER else self.lower
 
     @property
-    def proven(self) -> FloatArray:
-        """The worse end so turned that more is better; minus infinity where nothing can be said."""
-        turned = -self.upper if self.measure in LOWER_IS_BETTER else self.lower
-        return np.where(np.isnan(turned), -np.inf, turned)
-
-    @property
     def mostly_known(self) -> NDArray[np.bool_]:
         """True if so much is known that a figure may be compared with one that is fully known."""
         return np.asarray((self.n > 0) & (self.known_n >= MOSTLY * self.n))

@@ -203,12 +203,6 @@ class Judgings:
                     going.loop.call_soon_threadsafe(going.task.cancel)
         return True
 
-    def wait(self, batch_id: str, timeout_s: float | None = None) -> bool:
-        """Block until no answer of a gathering is being judged; False where ``timeout_s`` passed first."""
-        with self._guard:
-            going = self._going
-        return True if going is None or going.batch_id != batch_id else going.over.wait(timeout_s)
-
     def close(self, timeout_s: float | None = None) -> None:
         """Stop and wait; a second call does nothing."""
         with self._guard:

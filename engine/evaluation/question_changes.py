@@ -7,12 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import NOTES, OUTCOMES, Evaluation
 from engine.evaluation.statistics import PairedTest, mcnemar
-from engine.model.config import RunConfig
 from engine.model.values import AnswerNote, Outcome, RunId
 
 ChangeVerdict = Literal["better", "worse", "same", "unknown"]
@@ -120,17 +118,12 @@ class QuestionChanges:
         return sum(row.verdict == verdict for row in self.rows)
 
 
-def question_changes(evidence: Evidence, before: RunConfig, after: RunConfig) -> QuestionChanges:
-    """Compare every gathered question under both settings and say which of the two serves it better.
+def changes_between(evidence: Evidence, evaluation: Evaluation, before: int, after: int) -> QuestionChanges:
+    """Compare every gathered question under two settings that are evaluated, by which of the two serves it better.
 
     Quality decides (see ``figures.Measure``). Where it is equal, a path with other rewrites or another outcome is
     better where it takes fewer steps. A question is unknown where either side does not tell its quality.
     """
-    return changes_between(evidence, evaluate(evidence, [before, after]), 0, 1)
-
-
-def changes_between(evidence: Evidence, evaluation: Evaluation, before: int, after: int) -> QuestionChanges:
-    """Compare two settings that are evaluated already, as :func:`question_changes` does."""
     old, new = (_sides(evaluation, setting) for setting in (before, after))
     rows = [
         _change(item.case, item.run_id, first, second)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pkgutil import resolve_name
 from typing import Any, Protocol, cast, get_args
 
 from engine.errors import WorkbenchError
@@ -17,6 +16,7 @@ from engine.flow.flow import Flow, NodeKind
 from engine.model.config import Options, Parameter, RoleName, RunConfig, Setting, WorkflowName, numbers_in, settings_in
 from engine.model.cost import Cost
 from engine.model.decide import cascades, gate_warnings, outcome_of
+from engine.model.later import later
 from engine.model.surroundings import REACH
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.roles import MOST_CHECKED, MOST_PARTS
@@ -39,15 +39,6 @@ class KindsOf(Protocol):
     """Knows the kinds of sources that a run would find: :class:`engine.running.resources.Resources`."""
 
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]: ...
-
-
-def later(name: str) -> Any:
-    """A function by ``module:name``, imported when it is first called: most processes run few of the workflows."""
-
-    def call(*arguments: Any) -> Any:
-        return resolve_name(name)(*arguments)
-
-    return call
 
 
 def initial_state(question: str) -> Mapping[str, Any]:

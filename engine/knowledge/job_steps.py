@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.builtin.extractor import BuiltinExtractor
@@ -30,7 +31,7 @@ def knowledge_kinds(
     """How each of these jobs is done; ``extractor`` makes what reads a graph, by its name."""
 
     async def ingest(manifest: Manifest, folder: Path, note: Note) -> IngestReport:
-        with _journal(await asyncio.to_thread(journal_at, manifests.journal_of(folder))) as journal:
+        async with _kept(folder) as (journal, replies):
             return await knowledge.ingest(
                 manifest.items,
                 manifest.collection,
@@ -39,7 +40,7 @@ def knowledge_kinds(
                 manifest.passage_prefix,
                 context=manifest.context,
                 context_model=manifest.context_model,
-                kept=await asyncio.to_thread(KeptReplies, manifests.replies_of(folder)),
+                kept=replies,
                 chunks=manifest.chunks,
                 embedding_model=manifest.embedding_model,
                 description=manifest.description,
@@ -47,15 +48,8 @@ def knowledge_kinds(
                 failed=manifest.failed,
             )
 
-    async def graph_after(manifest: Manifest) -> Manifest | None:
-        """The job that builds the graph an ingestion was asked for."""
-        if not manifest.graph or not (await knowledge.describe(manifest.collection)).passages:
-            return None
-        return Manifest("", "graph", manifest.collection, "", "", graph=manifest.graph, author=manifest.author)
-
     async def embed_again(manifest: Manifest, folder: Path, note: Note) -> IngestReport:
-        kept = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
-        with _journal(await asyncio.to_thread(journal_at, manifests.journal_of(folder))) as journal:
+        async with _kept(folder) as (journal, replies):
             return await reembed(
                 knowledge,
                 manifest.origin,
@@ -65,7 +59,7 @@ def knowledge_kinds(
                 switch=manifest.switch,
                 context=manifest.context,
                 context_model=manifest.context_model,
-                writing=lambda model: knowledge.written_context(model, kept),
+                writing=lambda model: knowledge.written_context(model, replies),
                 journal=journal,
             )
 
@@ -85,7 +79,7 @@ def knowledge_kinds(
         return report
 
     return {
-        "ingest": Kind(ingest, after=graph_after),
+        "ingest": Kind(ingest, after=partial(_graph_after, knowledge)),
         "reembed": Kind(embed_again),
         "graph": Kind(read_graph),
         "add_full_text": Kind(add_full_text),
@@ -93,10 +87,19 @@ def knowledge_kinds(
     }
 
 
-@contextmanager
-def _journal(journal: Journal) -> Iterator[Journal]:
-    """Close it at the end, and not in a thread: the job may be resumed as soon as it is over."""
+async def _graph_after(knowledge: KnowledgeBase, manifest: Manifest) -> Manifest | None:
+    """The job that builds the graph an ingestion was asked for."""
+    if not manifest.graph or not (await knowledge.describe(manifest.collection)).passages:
+        return None
+    return Manifest("", "graph", manifest.collection, "", "", graph=manifest.graph, author=manifest.author)
+
+
+@asynccontextmanager
+async def _kept(folder: Path) -> AsyncIterator[tuple[Journal, KeptReplies]]:
+    """Open journal and replies of a job; not closed in a thread, for the job may be resumed as soon as it is over."""
+    replies = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
+    journal = await asyncio.to_thread(journal_at, manifests.journal_of(folder))
     try:
-        yield journal
+        yield journal, replies
     finally:
         journal.close()

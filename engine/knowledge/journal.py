@@ -20,9 +20,9 @@ from typing import Literal
 import numpy as np
 
 from engine.database.faults import is_damage, primary_code
+from engine.database.transaction import writing
 from engine.errors import JobDamaged, JobError, WorkbenchError
 from engine.model.values import Account, Fault, PassageId, SourceNote
-from engine.records.format import writing
 from engine.roles import StoredPassage, Vector
 
 EntryState = Literal["failed", "read", "new", "replaces", "duplicate", "superseded", "added", "replaced"]

@@ -133,7 +133,7 @@ class Catalogue:
         return found
 
     def put_sources(self, collection: str, rows: Iterable[SourceRow]) -> None:
-        put = [_row("source", collection, row.info.source, _plain(row)) for row in rows]
+        put = [_row("source", collection, row.info.source, {**asdict(row.info), "digest": row.digest}) for row in rows]
         if put:
             self._upsert([*put, _revised(collection)])
 
@@ -273,10 +273,6 @@ def _revised(collection: str) -> dict[str, Any]:
 
 def _revision(info: Mapping[str, Any] | None) -> Revision | None:
     return Revision(str(info["id"]), float(info["at"])) if info else None
-
-
-def _plain(row: SourceRow) -> dict[str, Any]:
-    return {**asdict(row.info), "digest": row.digest}
 
 
 def _source_row(row: Mapping[str, Any]) -> SourceRow:

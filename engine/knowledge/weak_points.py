@@ -60,9 +60,7 @@ class WeakPoint:
         return StoredPassage(name, SOURCE, self.question, section=self.noted_at[:10], meta=meta)
 
 
-def weak_point_of(
-    record: RunRecord, outcome: Outcome, collection: str, now: datetime | None = None
-) -> WeakPoint | None:
+def weak_point_of(record: RunRecord, outcome: Outcome, collection: str) -> WeakPoint | None:
     """Return the history entry of a run about to end; None for a good answer, and for every trial.
 
     The same question on the same day is one entry, however often it is asked.
@@ -73,7 +71,7 @@ def weak_point_of(
     draft = best_draft(record.drafts)
     if why == "forced" and draft is not None and draft.evaluation is not None and not draft.evaluation.passed:
         why = "unhelpful"
-    noted_at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+    noted_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     named = "\n".join((collection, normalised_query(record.question), noted_at[:10]))
     name = hashlib.sha256(named.encode()).hexdigest()[:24]
     return WeakPoint(name, collection, record.question, why, record.id, noted_at)

@@ -158,8 +158,8 @@ def usable(request: ContextRequest, reply: ContextReply) -> str | None:
     language, own = language_of(said), language_of(text)
     if "other" not in (language, own) and language != own:
         return None
-    folded = _folded(said)
-    nothing_new = folded in _folded(text) or folded == _folded(request.passage.heading) or _folded(text) in folded
+    short, whole = folded(said), folded(text)
+    nothing_new = short in whole or short == folded(request.passage.heading) or whole in short
     if (
         nothing_new
         or given_back(said)
@@ -176,5 +176,6 @@ def words(text: str) -> float:
     return len(_HAN.findall(text)) / 2 + len(_HAN.sub(" ", text).split())
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Letters and digits of a text alone, whatever their width and case."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))

@@ -14,7 +14,6 @@ import os
 import re
 import secrets
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -32,10 +31,10 @@ from engine.llm.connection import PerLoop
 from engine.llm.gguf import model_in
 from engine.model.config import RoleModel
 from engine.model.ending import killed
+from engine.model.subprocesses import spawned
 from engine.model.system import LocalKind, LocalModel
 from engine.model.values import Fault
 from engine.settings import Settings
-from engine.version import ROOT
 
 FOLDER = "models"
 """Folder of the data folder in which files are found by their names."""
@@ -357,15 +356,7 @@ def _spawned(said: deque[str]) -> subprocess.Popen[bytes]:
     # Imported here, so that a copy of the program by its imports has it where such a file is run.
     from engine.llm.local_child import main
 
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    child = subprocess.Popen(  # noqa: S603 - one of our own modules
-        [sys.executable, "-m", main.__module__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    )
+    child = spawned(main.__module__, stderr=subprocess.PIPE)
     threading.Thread(target=_heard, args=(child, said), daemon=True, name="llama.cpp").start()
     return child
 

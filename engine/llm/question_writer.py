@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Annotated, Any
 
 from pydantic import ValidationError
 
 from engine.llm import examples
+from engine.llm.context_writer import folded
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by
-from engine.llm.prompts import Schema, fenced, free_text, in_language, object_schema, prompt, reply_schema
+from engine.llm.prompts import fenced, free_text, in_language, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry
 from engine.model.drafted import Found
 from engine.model.language import language_of
@@ -109,7 +109,9 @@ class ChatQuestionWriter(ChatRole):
 
     async def questions(self, passage: StoredPassage, trace: Trace = SILENT) -> list[Found]:
         """Questions that a passage answers; raises ``UnreadableReply`` and what else the call raises."""
-        return await self.asked(Inquiry(question_messages, _schema, QuestionsReply, borne_out), passage, trace)
+        return await self.asked(
+            Inquiry(question_messages, lambda *_: QUESTIONS_SCHEMA, QuestionsReply, borne_out), passage, trace
+        )
 
 
 def question_messages(passage: StoredPassage, former: str | None = None) -> tuple[Message, ...]:
@@ -124,7 +126,7 @@ def question_messages(passage: StoredPassage, former: str | None = None) -> tupl
 def borne_out(passage: StoredPassage, reply: QuestionsReply) -> list[Found]:
     """The questions whose answer or quotation stands in the passage, and that speak of no passage."""
     found: list[Found] = []
-    text = _folded(passage.text)
+    text = folded(passage.text)
     for item in reply.questions[:MOST_QUESTIONS]:
         quoted, answered = _stands(item.quote, text), _stands(item.answer, text)
         if not (quoted or answered) or _ABOUT_THE_TEXT.search(item.question):
@@ -134,19 +136,11 @@ def borne_out(passage: StoredPassage, reply: QuestionsReply) -> list[Found]:
     return found
 
 
-def _schema(_passage: StoredPassage, _short: bool) -> Schema:
-    return QUESTIONS_SCHEMA
-
-
 def _asked(question: str) -> str:
     plain = question.strip().rstrip("?？").strip()
     return f"{plain}？" if language_of(plain) == "zh" else f"{plain}?"
 
 
 def _stands(said: str, text: str) -> bool:
-    folded = _folded(said)
-    return len(folded) > 0 and folded in text
-
-
-def _folded(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+    short = folded(said)
+    return len(short) > 0 and short in text

@@ -142,9 +142,11 @@ class Asking:
         found: list[tuple[float, float]] = []
         error = "interrupted"
         try:
+            # Neither a tokenizer nor JSON takes half of a surrogate pair.
+            question, *texts = (text.encode(errors="replace").decode() for text in (self.question, *self.texts))
             # A thread cannot be stopped, but no one waits for it: a batch is short.
             async with asyncio.timeout(self.trace.time_left_s()):
-                raw = await self.scorer.score(self.question, self.texts)
+                raw = await self.scorer.score(question, texts)
             found = [(score, self._chance(score)) for score in raw]
             error = ""
         except ModelError as failure:

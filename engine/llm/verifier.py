@@ -15,7 +15,7 @@ from engine.builtin.strips import strips_of
 from engine.errors import ModelTimeout, UnreadableReply, WorkbenchError
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply
-from engine.llm.prompts import Schema, fenced, prompt, reply_schema
+from engine.llm.prompts import fenced, prompt, reply_schema
 from engine.llm.role import OF_ONE_ITEM, ChatRole, Inquiry, at_once
 from engine.llm.scoring import Asking, Scorer
 from engine.llm.sizes import estimate_tokens
@@ -199,8 +199,4 @@ def _parts(claim: Claim) -> list[str]:
     ]
 
 
-def _schema(_: Claim, second: bool) -> Schema:
-    return _SCHEMA
-
-
-_INQUIRY = Inquiry(verifier_messages, _schema, VerdictReply, lambda _, reply: reply.verdict(""))
+_INQUIRY = Inquiry(verifier_messages, lambda *_: _SCHEMA, VerdictReply, lambda _, reply: reply.verdict(""))

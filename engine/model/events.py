@@ -63,10 +63,15 @@ class _Event:
     """Since the run began."""
     stored: ClassVar[bool] = True
     """Whether the record keeps a row for it; token deltas are not rows."""
+    sets: ClassVar[Mapping[str, str]] = {}
+    """By field of the record: the field of the event that it becomes."""
+    adds: ClassVar[Mapping[str, str]] = {}
+    """By list of the record: the field of the event that is put at its end."""
 
     def changes(self, record: Picture) -> dict[str, Any]:
         """New values of the fields of the record that it changes."""
-        return {}
+        changed = {name: getattr(self, own) for name, own in self.sets.items()}
+        return changed | {name: (*getattr(record, name), getattr(self, own)) for name, own in self.adds.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,25 +144,10 @@ class Retrieved(_Event):
     @classmethod
     def opening(cls, opened: Round) -> Retrieved:
         """The event that begins a round with what its search found; verdicts come in events of their own."""
-        return cls(
-            round=opened.index,
-            query=opened.query,
-            candidates=opened.candidates,
-            floor=opened.floor,
-            anchors=opened.anchors,
-            searched=opened.searched,
-            rewrite_input=opened.rewrite_input,
-            routing=opened.routing,
-            strategy=opened.strategy,
-            attempt=opened.attempt,
-            sections=opened.sections,
-            graph=opened.graph,
-            parts=opened.parts,
-            translation=opened.translation,
-        )
+        return cls(round=opened.index, **_shared(opened, cls))
 
     def changes(self, record: Picture) -> dict[str, Any]:
-        return {"rounds": (*record.rounds, _opened(self))}
+        return {"rounds": (*record.rounds, Round(index=self.round, **_shared(self, Round)))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,9 +177,7 @@ class Analysed(_Event):
 
     analysis: QueryAnalysis
     kind: Literal["analysed"] = "analysed"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"analysis": self.analysis}
+    sets: ClassVar[Mapping[str, str]] = {"analysis": "analysis"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,36 +206,28 @@ class QualityChecked(_Event):
 class MemoryRecalled(_Event):
     recall: Recall
     kind: Literal["memory_recalled"] = "memory_recalled"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"recall": self.recall}
+    sets: ClassVar[Mapping[str, str]] = {"recall": "recall"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteChosen(_Event):
     choice: RouteChoice
     kind: Literal["route_chosen"] = "route_chosen"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"route": self.choice}
+    sets: ClassVar[Mapping[str, str]] = {"route": "choice"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteTried(_Event):
     tried: TriedRoute
     kind: Literal["route_tried"] = "route_tried"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"tried_routes": (*record.tried_routes, self.tried)}
+    adds: ClassVar[Mapping[str, str]] = {"tried_routes": "tried"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKept(_Event):
     memory: Memory
     kind: Literal["memory_kept"] = "memory_kept"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"remembered": self.memory}
+    sets: ClassVar[Mapping[str, str]] = {"remembered": "memory"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,9 +247,7 @@ class Drafted(_Event):
 
     draft: Draft
     kind: Literal["drafted"] = "drafted"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"drafts": (*record.drafts, self.draft)}
+    adds: ClassVar[Mapping[str, str]] = {"drafts": "draft"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,35 +296,28 @@ class SetJudged(_Event):
     kind: Literal["set_judged"] = "set_judged"
 
     def changes(self, record: Picture) -> dict[str, Any]:
-        changed = replace(record.rounds[self.round], whole=self.verdict)
-        return {"rounds": (*record.rounds[: self.round], changed, *record.rounds[self.round + 1 :])}
+        return {"rounds": _with_round(record.rounds, self.round, whole=self.verdict)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCalled(_Event):
     call: ModelCall
     kind: Literal["model_called"] = "model_called"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"model_calls": (*record.model_calls, self.call)}
+    adds: ClassVar[Mapping[str, str]] = {"model_calls": "call"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided(_Event):
     decision: Decision
     kind: Literal["decided"] = "decided"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"decisions": (*record.decisions, self.decision)}
+    adds: ClassVar[Mapping[str, str]] = {"decisions": "decision"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten(_Event):
     rewrite: Rewrite
     kind: Literal["rewritten"] = "rewritten"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"rewrites": (*record.rewrites, self.rewrite)}
+    adds: ClassVar[Mapping[str, str]] = {"rewrites": "rewrite"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,9 +335,7 @@ class Surrounded(_Event):
 class ContextAssembled(_Event):
     context: Context
     kind: Literal["context_assembled"] = "context_assembled"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"context": self.context}
+    sets: ClassVar[Mapping[str, str]] = {"context": "context"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,19 +356,21 @@ class AnswerCompleted(_Event):
     cell_citations: tuple[CellCitation, ...] = ()
     unsupported: tuple[UnsupportedMarker, ...] = ()
     kind: Literal["answer_completed"] = "answer_completed"
+    sets: ClassVar[Mapping[str, str]] = {
+        name: name for name in ("answer", "citations", "removed_markers", "cell_citations", "unsupported")
+    }
 
-    def changes(self, record: Picture) -> dict[str, Any]:
-        names = ("answer", "citations", "removed_markers", "cell_citations", "unsupported")
-        return {name: getattr(self, name) for name in names}
+    @classmethod
+    def of(cls, draft: Draft) -> AnswerCompleted:
+        """The event that makes a draft the answer."""
+        return cls(answer=draft.text, citations=draft.citations, removed_markers=draft.removed_markers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned(_Event):
     warning: Fault
     kind: Literal["warned"] = "warned"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        return {"warnings": (*record.warnings, self.warning)}
+    adds: ClassVar[Mapping[str, str]] = {"warnings": "warning"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,10 +383,9 @@ class RunFinished(_Event):
     """None where the answer was not checked, and in runs of older versions."""
     checks: tuple[SentenceCheck, ...] | None = None
     kind: Literal["run_finished"] = "run_finished"
-
-    def changes(self, record: Picture) -> dict[str, Any]:
-        names = ("outcome", "reason", "error", "answer_note", "unsupported_sentences", "checks")
-        return {name: getattr(self, name) for name in names}
+    sets: ClassVar[Mapping[str, str]] = {
+        name: name for name in ("outcome", "reason", "error", "answer_note", "unsupported_sentences", "checks")
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -474,19 +444,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
     if isinstance(event, RunStarted):
         if record is not None:
             return record
-        return RunRecord(
-            id=event.run_id,
-            question=event.question,
-            config=event.config,
-            started_at=event.started_at,
-            fork=event.fork,
-            attachments=event.attachments,
-            trial=event.trial,
-            author=event.author,
-            origin=event.origin,
-            chat=event.chat,
-            last_seq=event.seq,
-        )
+        return RunRecord(id=event.run_id, last_seq=event.seq, **_shared(event, RunRecord))
     if record is None:
         raise ValueError(f"a run begins with run_started, not {event.kind}")
     if event.seq <= record.last_seq:
@@ -518,23 +476,9 @@ def _changes(record: Picture, event: Event) -> dict[str, Any]:
     return changed
 
 
-def _opened(event: Retrieved) -> Round:
-    return Round(
-        index=event.round,
-        query=event.query,
-        candidates=event.candidates,
-        floor=event.floor,
-        anchors=event.anchors,
-        searched=event.searched,
-        rewrite_input=event.rewrite_input,
-        routing=event.routing,
-        strategy=event.strategy,
-        attempt=event.attempt,
-        sections=event.sections,
-        graph=event.graph,
-        parts=event.parts,
-        translation=event.translation,
-    )
+def _shared(value: Any, kind: type[Any]) -> dict[str, Any]:
+    """The fields of a value that another kind of value has too."""
+    return {item.name: getattr(value, item.name) for item in fields(value) if item.name in kind.__dataclass_fields__}
 
 
 def _with_round(rounds: tuple[Round, ...], index: int, **changes: Any) -> tuple[Round, ...]:
@@ -551,8 +495,8 @@ def _with_evaluation(drafts: tuple[Draft, ...], event: Evaluated) -> tuple[Draft
 def _with_verdict(rounds: tuple[Round, ...], event: PassageGraded) -> tuple[Round, ...]:
     current = rounds[event.round]
     reused = (*current.reused, event.passage_id) if event.reused else current.reused
-    changed = replace(current, verdicts={**current.verdicts, event.passage_id: event.verdict}, reused=reused)
-    return (*rounds[: event.round], changed, *rounds[event.round + 1 :])
+    verdicts = {**current.verdicts, event.passage_id: event.verdict}
+    return _with_round(rounds, event.round, verdicts=verdicts, reused=reused)
 
 
 def _with_reason(current: Round, asked: ReasonAsked) -> Round:

@@ -59,25 +59,31 @@ def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     return json.loads(head), body
 
 
+def spawned(module: str, *arguments: str, stderr: int, **variables: str) -> subprocess.Popen[bytes]:
+    """Start one of our own modules, which reads and writes its standard streams, with further variables."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    return subprocess.Popen(  # noqa: S603 - one of our own modules
+        [sys.executable, "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        # The folder that the app was started in may hold files named as modules are: they are not imported.
+        env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **variables},
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+
+
 class Subprocess:
     """One process, taking one call at a time."""
 
     def __init__(self, function: str, most_memory: int, kept_memory: int) -> None:
         """As for :class:`Subprocesses`; raises ``OSError`` where no process can be started."""
-        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
         self.calls = 0
         self.grown = False
         """A call made it larger than is worth keeping."""
-        self._process = subprocess.Popen(  # noqa: S603 - one of our own modules
-            [sys.executable, "-m", __name__, function, str(most_memory), str(kept_memory)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            # One thread of linear algebra, which nothing here needs: each more would take a part of the memory allowed.
-            # The folder that the app was started in may hold files named as modules are: they are not imported.
-            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1"},
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
+        limits = (str(most_memory), str(kept_memory))
+        # One thread of linear algebra, which nothing here needs: each more would take a part of the memory allowed.
+        self._process = spawned(__name__, function, *limits, stderr=subprocess.DEVNULL, OPENBLAS_NUM_THREADS="1")
 
     @property
     def alive(self) -> bool:

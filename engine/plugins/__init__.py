@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from pydantic import BaseModel
 
@@ -60,6 +60,13 @@ _log = logging.getLogger(__name__)
 
 class Part:
     """Addition of a plug-in to an engine; returned by ``engine.part``."""
+
+    @classmethod
+    def of(cls, engine: Any) -> Self:
+        """Return that of an engine which always has it."""
+        found: Self | None = engine.part(cls)
+        assert found is not None
+        return found
 
     def note(self, run_id: RunId, event: Event) -> None:
         """Take an event of a run of this process, in order; nothing else may be waited for."""

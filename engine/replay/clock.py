@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.flow import workflow
 from engine.model.decide import kept_passages
-from engine.model.values import Decision, Rewrite, RunRecord
+from engine.model.values import Decision, NodeExecution, Rewrite, RunRecord
 
 
 class RecordedClock:
@@ -49,18 +51,12 @@ class RecordedClock:
         """Return when the round and all before it were searched and judged; 0 for times of another program."""
         if self._imported:
             return 0.0
-        ends = (
-            item.start_ms + (item.duration_ms or 0.0)
-            for item in self._record.nodes
-            if item.round <= index and item.node in self._flow.judging
-        )
-        return max(ends, default=0.0) / 1000.0
+        return self._end_s(lambda item: item.round <= index and item.node in self._flow.judging)
 
     def answered_s(self) -> float:
         """Return when the last answer was written."""
         writing = self._flow.of_kind("answer")
-        ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in writing)
-        return max(ends, default=0.0) / 1000.0
+        return self._end_s(lambda item: item.node in writing)
 
     def cut_short(self, index: int) -> bool:
         """Return whether the deadline decided the round, or left a search or a verdict out of it."""
@@ -68,11 +64,10 @@ class RecordedClock:
 
     def visit_ended_s(self, node: str, visit: int) -> float:
         """Return the end of a node's visit, counted from 1; 0 if it never happened."""
-        ends = (
-            item.start_ms + (item.duration_ms or 0.0)
-            for item in self._record.nodes
-            if item.node == node and item.visit == visit
-        )
+        return self._end_s(lambda item: item.node == node and item.visit == visit)
+
+    def _end_s(self, wanted: Callable[[NodeExecution], bool]) -> float:
+        ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if wanted(item))
         return max(ends, default=0.0) / 1000.0
 
     def left_out(self, index: int) -> bool:

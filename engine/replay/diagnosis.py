@@ -118,7 +118,7 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
         return _unsupported(record) if record.unsupported_sentences else None
     if left_out := _left_out(record, expected):
         return left_out
-    kept = [item for item in found if _kept(item, record)]
+    kept = [item for item in found if gate_in(item, record.config) == "kept"]
     judged = _verdicts(record)
     if not kept:
         return _dropped(max(found, key=_nearness), record)
@@ -275,10 +275,6 @@ def _unsupported(record: RunRecord) -> Diagnosis | None:
         return None
     figures = {"citations": len(record.citations), "sentences": len(said), "verified": float(verified)}
     return Diagnosis("unsupported_answer", figures)
-
-
-def _kept(item: Candidate, record: RunRecord) -> bool:
-    return gate_in(item, record.config) == "kept"
 
 
 def _nearness(item: Candidate) -> tuple[float, int]:

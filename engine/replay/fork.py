@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.errors import RecordError
-from engine.model.config import RoleName, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import judging
 from engine.model.settings_difference import settings_difference
 from engine.model.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
@@ -51,10 +51,6 @@ class Branch:
             if verdict.grader == BY_HAND
         }
         return former | {name: hand_set(relevant) for name, relevant in self.fork.verdicts.items()}
-
-    def same_model(self, role: RoleName) -> bool:
-        """Return whether what this role said in the parent is what it would say here."""
-        return self.config.models.of(role) == self.parent.config.models.of(role)
 
 
 def branch_off(

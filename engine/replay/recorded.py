@@ -245,16 +245,20 @@ def source_of(course: ReplayPath, index: int | None = None) -> int:
     return course.sources.get(place, place)
 
 
-class RecordedSplitter:
-    """Gives the recorded parts; clauses are looked for again, by the rules that they were found by."""
+class RecordedRole:
+    """A role that answers from the evidence, at the place to which its driver has come."""
 
     def __init__(self, evidence: Evidence, driver: Driver) -> None:
         self._evidence = evidence
         self._driver = driver
 
+
+class RecordedSplitter(RecordedRole):
+    """Gives the recorded parts; clauses are looked for again, by the rules that they were found by."""
+
     async def split(self, question: str, trace: Trace = SILENT) -> tuple[str, ...]:
         evidence, course = self._evidence, self._driver.course
-        course.cost = course.cost + evidence.prices.rewrite
+        course.cost += evidence.prices.rewrite
         if evidence.record.config.split and evidence.same("rewriter") and evidence.record.rounds:
             return evidence.record.rounds[0].parts
         if evidence.config.models.rewriter.built_in and evidence.same_version:
@@ -264,12 +268,8 @@ class RecordedSplitter:
         raise Unrecorded("rewrite", splitting, splitting + evidence.prices.round(evidence.config))
 
 
-class RecordedRetriever:
+class RecordedRetriever(RecordedRole):
     """Gives the recorded candidates of the round, and placeholders for what a deeper search might keep."""
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     async def search(self, query: str, limit: int) -> Retrieval:
         return self.searched(query, "", limit)
@@ -287,7 +287,7 @@ class RecordedRetriever:
         if evidence.config.split and recorded.query != query:
             # An open part is searched without a rewriter that would know whether it was searched then.
             raise Unrecorded("rewrite", evidence.prices.round(evidence.config))
-        course.cost = course.cost + evidence.prices.search
+        course.cost += evidence.prices.search
         if course.frozen:
             return Retrieval(tuple(item.passage for item in recorded.candidates), recorded.floor, recorded.anchors)
         found = retrieved(recorded, evidence, limit)
@@ -322,7 +322,7 @@ class RecordedTranslator(RecordedRetriever):
         if recorded is None or recorded.query != query or not same:
             raise Unrecorded("retrieval", evidence.prices.round(evidence.config))
         if recorded.translation is not None:
-            course.cost = course.cost + evidence.prices.rewrite
+            course.cost += evidence.prices.rewrite
         return recorded.translation
 
     async def search_both(self, query: str, translated: str, limit: int) -> Retrieval:
@@ -350,12 +350,11 @@ def is_unseen(passage_id: PassageId) -> bool:
     return passage_id.startswith(_UNSEEN)
 
 
-class RecordedGrader:
+class RecordedGrader(RecordedRole):
     """Gives recorded verdicts; what has none is supposed to be one thing and then the other."""
 
     def __init__(self, evidence: Evidence, driver: Driver, *, bounded: bool) -> None:
-        self._evidence = evidence
-        self._driver = driver
+        super().__init__(evidence, driver)
         self._bounded = bounded
         self._parts: Sequence[str] = ()
         self.behind: Grader | None = None
@@ -450,7 +449,7 @@ class RecordedGrader:
         self._charge(course, known)
         # Those left out by the grader had been screened.
         screened = [replace(item, by_cut=True) for name, item in recorded.screened.items() if name in left_out]
-        course.cost = course.cost + evidence.price_of(screened, parts=bool(self._parts))
+        course.cost += evidence.price_of(screened, parts=bool(self._parts))
         self._report(index, known, trace)
         if evidence.clock.unreached(index):
             raise ModelError.restored("The grader could not be reached.", "")
@@ -461,16 +460,12 @@ class RecordedGrader:
     def _charge(self, course: ReplayPath, asked: Mapping[PassageId, Verdict | None]) -> None:
         """One judgement a passage; what stays unknown is asked for once."""
         fresh = [verdict for name, verdict in asked.items() if name not in course.probed]
-        course.cost = course.cost + self._evidence.price_of(fresh, len(self._parts))
+        course.cost += self._evidence.price_of(fresh, len(self._parts))
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
 
 
-class RecordedSetJudge:
+class RecordedSetJudge(RecordedRole):
     """Gives recorded verdicts on passages together; what goes by words is judged again, as nothing is asked for it."""
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     async def judge_set(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> SetVerdict:
         evidence, course = self._evidence, self._driver.course
@@ -481,7 +476,7 @@ class RecordedSetJudge:
         known = place.whole if place is not None else None
         if not same or not evidence.same("grader") or (known is None and not self._by_words()):
             raise Unrecorded("verdicts", evidence.prices.together(evidence.config))
-        course.cost = course.cost + evidence.prices.together(evidence.config)
+        course.cost += evidence.prices.together(evidence.config)
         if known is None or place is None:
             return by_words(question, passages)
         for call in evidence.record.model_calls if course.live else ():
@@ -502,15 +497,11 @@ def undecided(course: ReplayPath, prices: CostModel) -> Unrecorded:
     return Unrecorded("verdicts", judging) if seen else Unrecorded("candidates", prices.search + judging)
 
 
-class RecordedRewriter:
+class RecordedRewriter(RecordedRole):
     """Proposes again what was proposed to exactly this request, refused proposals included."""
 
     counted = True
     """Whether the steps that are left of a run count the rewrite itself."""
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         course = self._driver.course
@@ -558,12 +549,8 @@ class RecordedRewriter:
         return None if self._evidence.round(len(course.rounds)) is not None else "unrecorded"
 
 
-class RecordedRefiner:
+class RecordedRefiner(RecordedRole):
     """Picks again what a chat model picked of the same passages; the rest is whole, and its answer is not known."""
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     async def refine(
         self, request: RefineRequest, trace: Trace = SILENT
@@ -572,20 +559,16 @@ class RecordedRefiner:
         known = evidence.strips(request.passages, request.around)
         if course.live and len(known) < len(request.passages):
             raise Unrecorded("answer", evidence.prices.refining * len(request.passages))
-        course.cost = course.cost + evidence.prices.refining * len(request.passages)
+        course.cost += evidence.prices.refining * len(request.passages)
         course.unpicked = len(request.passages) - len(known)
         return {**known}
 
 
-class RecordedGenerator:
+class RecordedGenerator(RecordedRole):
     """Gives the recorded answer where the generator would be offered exactly what it was."""
 
     context_tokens = NO_LIMIT
     """What the budget cuts does not change what the generator is offered."""
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     def count_tokens(self, text: str) -> int:
         return 0
@@ -593,7 +576,7 @@ class RecordedGenerator:
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
         evidence, course = self._evidence, self._driver.course
         once = evidence.prices.generation
-        course.cost = course.cost + once
+        course.cost += once
         once = once + evidence.prices.refining * course.unpicked
         if course.unknown:
             raise Unrecorded("verdicts", evidence.prices.judging * course.unknown + once)

@@ -437,7 +437,7 @@ class _Driver(Driver):
         former = frozen.spent if isinstance(frozen, FrozenRounds) else None
         super().visit(name, course)
         if isinstance(frozen, FrozenRounds) and frozen.spent is not former:
-            course.cost = course.cost + frozen.spent
+            course.cost += frozen.spent
 
     def restore_recorded(self, name: str, course: ReplayPath) -> None:
         self._replay.restore_recorded(name, course)

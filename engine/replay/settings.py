@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.config import RunConfig
+from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import Outcome, PassageId, Reason
 from engine.replay.masks import BoolArray, FloatArray, IntArray, Words, places
 from engine.replay.table import RunTable
@@ -31,6 +31,9 @@ Column = Literal[
 ]
 COLUMNS: tuple[Column, ...] = get_args(Column)
 """The settings that a grid can vary: those that decide without any call."""
+_NUMBERS: Mapping[Column, type[np.number[Any]]] = {
+    name: np.int64 if PARAMETERS[name].whole else np.float64 for name in COLUMNS if name in PARAMETERS
+}
 
 _ANY_CUT = RunConfig(cascade_low=0, cascade_high=1)
 """A config that either cut may have any value in."""
@@ -42,6 +45,10 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 STATES: tuple[State, ...] = get_args(State)
 GAPS: tuple[Gap, ...] = get_args(Gap)
 """What the codes of :class:`Paths` stand for; -1 stands for none."""
+_COUNTS = (
+    *("rewrites", "passed", "kept", "gradings", "generations", "paid_rewrites"),
+    *("calls", "built_in_calls", "checks", "screened", "left"),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,19 +78,7 @@ class SettingsGrid:
         for config in configs[1:]:
             if replace(config, **_columns_of(base)) != base:
                 raise ValueError("the configs of a grid may differ in its columns alone")
-        return cls(
-            base=base,
-            top_k=np.array([item.top_k for item in configs], dtype=np.int64),
-            similarity_threshold=np.array([item.similarity_threshold for item in configs], dtype=np.float64),
-            grade_pass_threshold=np.array([item.grade_pass_threshold for item in configs], dtype=np.float64),
-            max_rewrites=np.array([item.max_rewrites for item in configs], dtype=np.int64),
-            min_confidence=np.array([item.min_confidence for item in configs], dtype=np.float64),
-            min_relevant=np.array([item.min_relevant for item in configs], dtype=np.int64),
-            cascade_low=np.array([item.cascade_low for item in configs], dtype=np.float64),
-            cascade_high=np.array([item.cascade_high for item in configs], dtype=np.float64),
-            by_count=np.array([item.gate == "min_relevant" for item in configs], dtype=np.bool_),
-            last_round=np.array([item.context == "last_round" for item in configs], dtype=np.bool_),
-        )
+        return cls._with(base, lambda name: np.array([getattr(item, name) for item in configs]))
 
     @classmethod
     def product(cls, base: RunConfig, axes: Mapping[str, Sequence[float | str]]) -> SettingsGrid:
@@ -103,19 +98,13 @@ class SettingsGrid:
         def column(name: Column) -> NDArray[Any]:
             return chosen[name] if name in chosen else np.full(rows, getattr(base, name))
 
-        return cls(
-            base=base,
-            top_k=column("top_k").astype(np.int64),
-            similarity_threshold=column("similarity_threshold").astype(np.float64),
-            grade_pass_threshold=column("grade_pass_threshold").astype(np.float64),
-            max_rewrites=column("max_rewrites").astype(np.int64),
-            min_confidence=column("min_confidence").astype(np.float64),
-            min_relevant=column("min_relevant").astype(np.int64),
-            cascade_low=column("cascade_low").astype(np.float64),
-            cascade_high=column("cascade_high").astype(np.float64),
-            by_count=column("gate") == "min_relevant",
-            last_round=column("context") == "last_round",
-        )
+        return cls._with(base, column)
+
+    @classmethod
+    def _with(cls, base: RunConfig, column: Callable[[Column], NDArray[Any]]) -> SettingsGrid:
+        numbers: dict[str, Any] = {name: column(name).astype(kind) for name, kind in _NUMBERS.items()}
+        by_count, last_round = column("gate") == "min_relevant", column("context") == "last_round"
+        return cls(base=base, by_count=by_count, last_round=last_round, **numbers)
 
     def __len__(self) -> int:
         return len(self.top_k)
@@ -130,18 +119,12 @@ class SettingsGrid:
 
     def config(self, place: int) -> RunConfig:
         """The settings at one place."""
+        numbers: dict[str, Any] = {name: getattr(self, name)[place].item() for name in _NUMBERS}
         return replace(
             self.base,
-            top_k=int(self.top_k[place]),
-            similarity_threshold=float(self.similarity_threshold[place]),
-            grade_pass_threshold=float(self.grade_pass_threshold[place]),
-            max_rewrites=int(self.max_rewrites[place]),
-            min_confidence=float(self.min_confidence[place]),
-            min_relevant=int(self.min_relevant[place]),
-            cascade_low=float(self.cascade_low[place]),
-            cascade_high=float(self.cascade_high[place]),
             gate="min_relevant" if self.by_count[place] else "pass_rate",
             context="last_round" if self.last_round[place] else "union",
+            **numbers,
         )
 
 
@@ -232,25 +215,11 @@ def nowhere(table: RunTable, size: int) -> Paths:
         return np.full(size, value, dtype=np.int64)
 
     shape = (size, table.expectations)
+    unknown: dict[str, Any] = {name: codes(-1) for name in ("gap", "route", "reason", "outcome", "round")}
+    counts: dict[str, Any] = {name: codes(0) for name in _COUNTS}
     return Paths(
         names=table.passages,
         state=codes(STATES.index("needs_calls")),
-        gap=codes(-1),
-        route=codes(-1),
-        reason=codes(-1),
-        outcome=codes(-1),
-        round=codes(-1),
-        rewrites=codes(0),
-        passed=codes(0),
-        kept=codes(0),
-        gradings=codes(0),
-        generations=codes(0),
-        paid_rewrites=codes(0),
-        calls=codes(0),
-        built_in_calls=codes(0),
-        checks=codes(0),
-        screened=codes(0),
-        left=codes(0),
         seconds=np.zeros(size),
         context_known=np.zeros(size, dtype=np.bool_),
         context=np.zeros((table.words, size), dtype=np.uint64),
@@ -259,6 +228,8 @@ def nowhere(table: RunTable, size: int) -> Paths:
         found=np.zeros(shape, dtype=np.bool_),
         first_given=np.full(shape, -1, dtype=np.int64),
         earlier_draft=np.zeros(size, dtype=np.bool_),
+        **unknown,
+        **counts,
     )
 
 

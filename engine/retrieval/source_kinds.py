@@ -10,7 +10,7 @@ from heapq import merge
 from engine.errors import StoreError, WorkbenchError
 from engine.flow.context import Retrieval
 from engine.model.config import RunConfig
-from engine.model.values import SOURCE_KINDS, Passage, SourceKind
+from engine.model.values import SOURCE_KINDS, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.graph_search import SEEDING_PASSAGES, GraphSearch
 from engine.retrieval.mode_values import ModeRequest
@@ -119,7 +119,7 @@ class SourceKinds:
             return replace(entries, passages=entries.passages[:limit])
         dated = await self._retriever.search_kind(query, "temporal", limit)
         # Each list keeps its own order: a longer search must begin as a shorter one does.
-        both = merge(dated.passages, entries.passages, key=_nearest_first)
+        both = merge(dated.passages, entries.passages, key=lambda passage: -passage.similarity)
         return replace(dated, passages=tuple(both)[:limit])
 
     async def _look(self) -> None:
@@ -141,7 +141,3 @@ class SourceKinds:
         except WorkbenchError as failure:
             return failure
         return info if info is not None and info.finished and info.entities else None
-
-
-def _nearest_first(passage: Passage) -> float:
-    return -passage.similarity

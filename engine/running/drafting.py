@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.drafting.values import Kept, State
-from engine.errors import EvaluationError, InvalidConfig, InvalidQuestion, UnknownCollection, UnknownQuerySet
+from engine.errors import EvaluationError, InvalidConfig, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
 from engine.knowledge import manifest as manifests
@@ -166,12 +166,8 @@ class Drafting:
         kept = self.draft(draft_id)
         draft = kept.draft
         name = usable_set_name(set_name)
-        longest = self._resources.settings.max_question_chars
-        text = draft.question if question is None else " ".join(question.split())
-        if not text:
-            raise InvalidQuestion.blank()
-        if len(text) > longest:
-            raise InvalidQuestion.too_long(length=len(text), limit=longest)
+        wanted = draft.question if question is None else " ".join(question.split())
+        text = self._resources.settings.checked_question(wanted)
         gold = draft.gold_answers if gold_answers is None else tuple(filter(None, map(str.strip, gold_answers)))
         self._require_same_collection(name, draft.collection)
         edited = replace(draft, question=text, language=language_of(text), gold_answers=gold[:_LONGEST_GOLD])

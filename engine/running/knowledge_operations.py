@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Literal, get_args
+from typing import Literal, TypedDict, Unpack, get_args
 
 from engine.errors import StoreError
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.knowledge.weak_points import WeakPoints
-from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.library.values import ChunkOptions
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.loop_thread import LoopThread
@@ -21,6 +21,16 @@ from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.running.resources import Resources
 
 Loaded = Literal["knowledge_base", "workflow"]
+
+
+class IngestOptions(TypedDict, total=False):
+    """How files are put into a collection."""
+
+    query_prefix: str | None
+    passage_prefix: str | None
+    chunks: ChunkOptions
+    embedding_model: str
+    context: PassageContext | None
 
 
 class KnowledgeOperations:
@@ -105,12 +115,7 @@ class KnowledgeOperations:
         items: Sequence[IngestItem],
         collection: str,
         progress: Callable[[Progress], None] | None = None,
-        query_prefix: str | None = None,
-        passage_prefix: str | None = None,
-        *,
-        chunks: ChunkOptions = DEFAULT_CHUNKS,
-        embedding_model: str = "",
-        context: PassageContext | None = None,
+        **options: Unpack[IngestOptions],
     ) -> IngestReport:
         """Put files into a collection, making it where missing; bad files are named and the others go in.
 
@@ -119,16 +124,7 @@ class KnowledgeOperations:
         context of a new one. Raises ``InvalidConfig`` where others are fixed already. :attr:`ingestions` does the same
         as a job that can be stopped and resumed.
         """
-        return self.start_ingest(
-            items,
-            collection,
-            progress,
-            query_prefix,
-            passage_prefix,
-            chunks=chunks,
-            embedding_model=embedding_model,
-            context=context,
-        ).result()
+        return self.start_ingest(items, collection, progress, **options).result()
 
     @needs("editor", log=N_("Files put in"), on=("collection",))
     def start_ingest(
@@ -136,28 +132,12 @@ class KnowledgeOperations:
         items: Sequence[IngestItem],
         collection: str,
         progress: Callable[[Progress], None] | None = None,
-        query_prefix: str | None = None,
-        passage_prefix: str | None = None,
-        *,
-        chunks: ChunkOptions = DEFAULT_CHUNKS,
-        embedding_model: str = "",
-        context: PassageContext | None = None,
+        **options: Unpack[IngestOptions],
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
         if any(item.data is None for item in items):
             require_role(current_user(), "admin")  # a path is one of this machine's own disk
-        knowledge = self.resources.knowledge
-        work = knowledge.ingest(
-            items,
-            collection,
-            progress,
-            query_prefix,
-            passage_prefix,
-            chunks=chunks,
-            embedding_model=embedding_model,
-            context=context,
-        )
-        return self._loop.submit(work)
+        return self._loop.submit(self.resources.knowledge.ingest(items, collection, progress, **options))
 
     @needs("viewer")
     def source_kinds(self, collection: str) -> tuple[SourceKind, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import InvalidConfig, InvalidQuestion, StoreError, UnknownCollection
+from engine.errors import InvalidConfig, StoreError, UnknownCollection
 from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.graph.keeping import dropped, renamed
@@ -172,7 +172,7 @@ class Library:
         self, collection: str, query: str, limit: int = 20, method: SearchMethod = "fused"
     ) -> list[FoundPassage]:
         """Retrieve as a run would, best first, at most 100; raises as a run does, e.g. ``FullTextMissing``."""
-        query = self._checked_query(query)
+        query = self._resources.settings.checked_question(query)
         retriever = await self._knowledge.retriever(collection, method=method)
         found = (await retriever.search(query, max(1, min(limit, MOST_FOUND)))).passages
         stored = {item.id: item for item in await self._knowledge.get(collection, [item.id for item in found])}
@@ -187,7 +187,7 @@ class Library:
         """
         if not query.strip():
             return await passage_map(self._knowledge, collection, most)
-        query = self._checked_query(query)
+        query = self._resources.settings.checked_question(query)
         info = await self._knowledge.describe(collection)
         vector = await self._knowledge.embedders.of(info).embed_query(query)
         found = await (await self._knowledge.retriever(collection)).search(query, MAP_HITS)
@@ -222,16 +222,6 @@ class Library:
         model_id = self._knowledge.embedders.called(model, dim).model_id
         here = rate_of(self._resources.settings.data_dir, model_id)
         return ProposedModel(model, dim, True, "installed", here or usual_rate(model_id), here is not None)
-
-    def _checked_query(self, query: str) -> str:
-        # Half a surrogate pair has no UTF-8 form: no store and no model takes it.
-        query = query.encode(errors="replace").decode().strip()
-        longest = self._resources.settings.max_question_chars
-        if not query:
-            raise InvalidQuestion.blank()
-        if len(query) > longest:
-            raise InvalidQuestion.too_long(length=len(query), limit=longest)
-        return query
 
     async def _check_idle(self, info: CollectionInfo) -> None:
         """Raise ``StoreError`` where a job is writing into the collection, by whichever of its names."""

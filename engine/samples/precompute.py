@@ -59,13 +59,13 @@ def precompute(embedder: Embedder, folder: Path = FOLDER) -> Path:
     return path
 
 
-def store_samples(folder: Path = SAMPLES) -> Path:
+def store_samples() -> Path:
     """Write the shipped store as a first start makes it without one; returns its path."""
     for former in (ARCHIVE, NOTED):
-        (folder / former).unlink(missing_ok=True)
+        (SAMPLES / former).unlink(missing_ok=True)
     stored.cache_clear()
     noted.cache_clear()
-    path = folder / ARCHIVE
+    path = SAMPLES / ARCHIVE
     with tempfile.TemporaryDirectory() as data, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         made = asyncio.run(_first_start(Settings(data_dir=Path(data), milvus_uri="")))
         for found in sorted(Path(data).rglob("*")):
@@ -75,7 +75,7 @@ def store_samples(folder: Path = SAMPLES) -> Path:
             if name.parts[0] in (STORE, GRAPHS) and found.is_file() and found.suffix not in ("", ".prev", ".idx"):
                 archive.writestr(zipfile.ZipInfo(name.as_posix()), found.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     text = json.dumps(asdict(made), indent=1, ensure_ascii=False)
-    (folder / NOTED).write_text(text + "\n", encoding="utf-8")
+    (SAMPLES / NOTED).write_text(text + "\n", encoding="utf-8")
     return path
 
 

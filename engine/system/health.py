@@ -119,7 +119,7 @@ async def look_at_all(
         ("web_search", lambda: _web_search(settings.searxng_url)),
         ("reader", _reader),
         ("plugin", _plugins),
-        ("faults", lambda: _faults(resources, faults)),
+        ("faults", lambda: _faults(faults)),
     )
     wanted = [(part, check) for part, check in checks if parts is None or part in parts]
     try:
@@ -392,7 +392,7 @@ async def _plugins() -> list[PartHealth]:
     return found
 
 
-async def _faults(resources: Resources, faults: Sequence[Fault]) -> list[PartHealth]:
+async def _faults(faults: Sequence[Fault]) -> list[PartHealth]:
     facts = {"count": str(len(faults))}
     lasting = [fault for fault in faults if not (isinstance(fault, NotedFault) and fault.over_since)]
     if not lasting:

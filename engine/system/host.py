@@ -49,10 +49,6 @@ _TRIAL = "Reply with the one word: ready."
 _TRIAL_TOKENS = 32
 
 
-def _none() -> Sequence[Fault]:
-    return ()
-
-
 class Jobs(Protocol):
     """What is needed of :class:`engine.running.ingestions.Ingestions`."""
 
@@ -76,7 +72,7 @@ class Host:
         loop: LoopThread,
         resources: Resources,
         jobs: Jobs,
-        faults: Callable[[], Sequence[Fault]] = _none,
+        faults: Callable[[], Sequence[Fault]] = lambda: (),
     ) -> None:
         """``jobs`` are all of them, downloads among others; ``faults``: what went wrong lately, apart from any run."""
         self._loop = loop

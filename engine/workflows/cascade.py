@@ -9,6 +9,7 @@ from engine.model.config import RunConfig
 from engine.model.decide import by_cut
 from engine.model.values import ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Grader, Trace
+from engine.workflows.steps.heard import Heard
 
 
 class Cascade:
@@ -33,15 +34,12 @@ class Cascade:
         return [verdict or next(judged) for verdict in settled]
 
 
-class _Screening:
+class _Screening(Heard):
     """The trace of a screener: its calls are those of its own role, and only what stands is a verdict of the run."""
 
     def __init__(self, trace: Trace, config: RunConfig) -> None:
-        self._trace = trace
+        super().__init__(trace, tell=False)
         self._config = config
-
-    def calling(self) -> None:
-        self._trace.calling()
 
     def call(self, call: ModelCall) -> None:
         self._trace.call(replace(call, role="screener"))
@@ -50,18 +48,3 @@ class _Screening:
         self._trace.screened(passage_id, verdict)
         if (settled := by_cut(verdict, self._config)) is not None:
             self._trace.verdict(passage_id, settled)
-
-    def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
-        """No screener is screened itself."""
-
-    def token(self, text: str) -> None:
-        """A screener writes nothing."""
-
-    def restart(self) -> None:
-        """Nor does it begin again."""
-
-    def now_ms(self) -> float:
-        return self._trace.now_ms()
-
-    def time_left_s(self) -> float:
-        return self._trace.time_left_s()

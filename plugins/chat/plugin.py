@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.middleware import Middleware
 
 from engine.messages import N_
+from engine.model.later import later
 from engine.plugins import Front, Plugin
 from plugins.chat.settings import ChatSettings
-
-if TYPE_CHECKING:
-    from components.common.i18n import Words
-    from engine.engine import Engine
-    from pages.parts.system.programs import Way
 
 
 def _outermost(front: Front) -> list[Middleware]:
@@ -32,18 +26,6 @@ def _middleware(front: Front) -> list[Middleware]:
     return [served(front)]
 
 
-def _card(engine: Engine, words: Words) -> Way:
-    from plugins.chat.card import chat_api
-
-    return chat_api(engine, words)
-
-
-def _models_hint(engine: Engine, words: Words) -> None:
-    from plugins.chat.card import models_hint
-
-    models_hint(engine, words)
-
-
 PLUGIN = Plugin(
     name="chat",
     title=N_("Chat programs (OpenAI's protocol)"),
@@ -51,5 +33,5 @@ PLUGIN = Plugin(
     outermost=_outermost,
     middleware=_middleware,
     uploads=("/v1/chat/completions",),
-    panels={"programs": _card, "saved_settings": _models_hint},
+    panels={"programs": later("plugins.chat.card:chat_api"), "saved_settings": later("plugins.chat.card:models_hint")},
 )

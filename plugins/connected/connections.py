@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from engine.engine import Engine
 from engine.errors import StoreError
@@ -19,8 +19,8 @@ from engine.library.values import ProposedModel
 from engine.messages import N_
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault
-from engine.people.authorization import authorized, internal, needs
-from engine.plugins import Part
+from engine.people.authorization import authorized, needs
+from engine.plugins import Inside, Part
 from engine.roles import CollectionInfo, Embedder
 from engine.running.resources import Resources
 from plugins.connected.check import Prefixed, probed, self_search
@@ -51,17 +51,9 @@ class Connections(Part):
     not loaded there is loaded.
     """
 
-    def __init__(self, engine: Engine, loop: LoopThread) -> None:
-        self._loop = loop
+    def __init__(self, engine: Engine, inside: Inside) -> None:
+        self._loop: LoopThread = inside.loop
         self._resources = engine.resources
-
-    @classmethod
-    @internal
-    def of(cls, engine: Engine) -> Self:
-        """Return an engine's instance, which always exists."""
-        found = engine.part(cls)
-        assert found is not None
-        return found
 
     @property
     @needs("admin")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from components.common.i18n import Words
 from engine.engine import Engine
+from engine.model.later import later
 from engine.roles import CollectionInfo
 from pages.parts.common.actions import answer_buttons
 from pages.parts.knowledge.state import AddedView, Addition, attempt
@@ -14,17 +17,8 @@ from plugins.connected.connections import Connections, collections_of
 
 def view(engine: Engine, words: Words) -> AddedView:
     """The view Connect."""
-
-    def draw() -> None:
-        from plugins.connected.view import connect_page
-
-        connect_page(engine, words)
-
-    return AddedView(
-        name="connect",
-        label=words("Connect"),
-        draw=draw,
-    )
+    draw = partial(later("plugins.connected.view:connect_page"), engine, words)
+    return AddedView(name="connect", label=words("Connect"), draw=draw)
 
 
 def addition(engine: Engine, words: Words) -> Addition:

@@ -129,12 +129,12 @@ def _recorded_model(recorded: Mapping[str, Any] | None) -> tuple[ProposedModel, 
     return (ProposedModel(str(recorded["embedding_model"]), int(recorded["dim"]), True, "recorded"),)
 
 
-def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") -> WorkbenchError | None:
-    """Explain why a collection cannot answer questions, by one vector field or by any; None if it can."""
+def why_unusable(seen: Seen, fields: Sequence[RemoteField]) -> WorkbenchError | None:
+    """Explain why a collection cannot answer questions; None if it can."""
     vectors = [item for item in fields if item.type.endswith("_VECTOR")]
     if not vectors:
         return NO_VECTORS(name=seen.name)
-    floats = [item for item in vectors if item.type == FLOATS and vector in ("", item.name)]
+    floats = [item for item in vectors if item.type == FLOATS]
     if not floats:
         return OTHER_VECTORS(name=seen.name, types=", ".join(sorted({item.type for item in vectors})))
     if not text_fields(fields):

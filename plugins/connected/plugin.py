@@ -6,32 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.messages import N_
-from engine.plugins import Inside, Plugin
+from engine.model.later import later
+from engine.plugins import Plugin
 
 # Imported with the declaration: records hold these errors, and their codes lead to their messages.
 from plugins.connected import errors  # noqa: F401
 
 if TYPE_CHECKING:
-    from components.common.i18n import Words
     from engine.database.databases import Databases
     from engine.database.moving import MovedTable
-    from engine.engine import Engine
     from engine.settings import Settings
-    from pages.parts.knowledge.state import AddedView, Addition
-    from plugins.connected.collections import ForeignCollections
-    from plugins.connected.connections import Connections
-
-
-def _open(engine: Engine, inside: Inside) -> Connections:
-    from plugins.connected.connections import Connections
-
-    return Connections(engine, inside.loop)
-
-
-def _collections(settings: Settings, databases: Databases) -> ForeignCollections:
-    from plugins.connected.collections import ForeignCollections
-
-    return ForeignCollections(settings, databases)
 
 
 def _tables(settings: Settings, source: Databases, target: Databases) -> Callable[[], MovedTable]:
@@ -41,23 +25,14 @@ def _tables(settings: Settings, source: Databases, target: Databases) -> Callabl
     return ConnectionMove.planned(kept_connections(settings, source), kept_connections(settings, target)).done
 
 
-def _addition(engine: Engine, words: Words) -> Addition:
-    from plugins.connected.disconnecting import addition
-
-    return addition(engine, words)
-
-
-def _view(engine: Engine, words: Words) -> AddedView:
-    from plugins.connected.disconnecting import view
-
-    return view(engine, words)
-
-
 PLUGIN = Plugin(
     name="connected",
     title=N_("Collections of other programs"),
-    open=_open,
-    collections=_collections,
+    open=later("plugins.connected.connections:Connections"),
+    collections=later("plugins.connected.collections:ForeignCollections"),
     tables=_tables,
-    panels={"collection": _addition, "knowledge": _view},
+    panels={
+        "collection": later("plugins.connected.disconnecting:addition"),
+        "knowledge": later("plugins.connected.disconnecting:view"),
+    },
 )

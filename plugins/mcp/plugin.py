@@ -10,15 +10,13 @@ from starlette.middleware import Middleware
 
 from engine.errors import InvalidSettings
 from engine.messages import N_
+from engine.model.later import later
 from engine.plugins import Front, Plugin
 from plugins.mcp.errors import NOT_INSTALLED
 from plugins.mcp.settings import McpSettings
 
 if TYPE_CHECKING:
-    from components.common.i18n import Words
-    from engine.engine import Engine
     from engine.settings import Settings
-    from pages.parts.system.programs import Way
 
 
 def _check(settings: Settings) -> None:
@@ -57,12 +55,6 @@ def _serve(_: argparse.Namespace) -> int:
     return stdio.serve(settings)
 
 
-def _card(engine: Engine, words: Words) -> Way:
-    from plugins.mcp.card import agents
-
-    return agents(engine, words)
-
-
 PLUGIN = Plugin(
     name="mcp",
     title=N_("Agents (MCP)"),
@@ -72,5 +64,5 @@ PLUGIN = Plugin(
     check=_check,
     middleware=_middleware,
     commands=_commands,
-    panels={"programs": _card},
+    panels={"programs": later("plugins.mcp.card:agents")},
 )

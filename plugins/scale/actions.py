@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
 
 from engine.engine import Engine
 from engine.errors import StoreError
@@ -12,8 +11,8 @@ from engine.knowledge.manifest import Manifest
 from engine.messages import N_
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import PassageContext
-from engine.people.authorization import authorized, internal, needs
-from engine.plugins import Part
+from engine.people.authorization import authorized, needs
+from engine.plugins import Inside, Part
 from engine.roles import UNKNOWN_MODEL, CollectionInfo
 from plugins.scale.bulk import ImportFolder
 from plugins.scale.choice import kind_named, options
@@ -27,17 +26,9 @@ from plugins.scale.values import IndexView
 class Scale(Part):
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
-    def __init__(self, engine: Engine, loop: LoopThread) -> None:
+    def __init__(self, engine: Engine, inside: Inside) -> None:
         self._engine = engine
-        self._loop = loop
-
-    @classmethod
-    @internal
-    def of(cls, engine: Engine) -> Self:
-        """Return an engine's instance, which always exists."""
-        found = engine.part(cls)
-        assert found is not None
-        return found
+        self._loop: LoopThread = inside.loop
 
     @on_loop
     @needs("viewer")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.messages import N_
-from engine.plugins import Inside, Plugin
+from engine.model.later import later
+from engine.plugins import Plugin
 
 # Imported with the declaration: jobs hold these errors, and their codes lead to their messages.
 from plugins.scale import errors  # noqa: F401
@@ -14,17 +14,7 @@ from plugins.scale import errors  # noqa: F401
 if TYPE_CHECKING:
     from components.common.i18n import Words
     from engine.engine import Engine
-    from engine.knowledge.base import KnowledgeBase
-    from engine.knowledge.manifest import Manifest
-    from engine.knowledge.progress import IngestReport, Progress
     from pages.parts.knowledge.state import Addition
-    from plugins.scale.actions import Scale
-
-
-def _open(engine: Engine, inside: Inside) -> Scale:
-    from plugins.scale.actions import Scale
-
-    return Scale(engine, inside.loop)
 
 
 def _commands(commands: Any) -> None:
@@ -33,12 +23,6 @@ def _commands(commands: Any) -> None:
 
     add_load(commands)
     add_index(commands)
-
-
-async def _index(knowledge: KnowledgeBase, manifest: Manifest, report: Callable[[Progress], None]) -> IngestReport:
-    from plugins.scale.work import work
-
-    return await work(knowledge, manifest, report)
 
 
 def _addition(engine: Engine, words: Words) -> Addition | None:
@@ -52,8 +36,8 @@ def _addition(engine: Engine, words: Words) -> Addition | None:
 PLUGIN = Plugin(
     name="scale",
     title=N_("Indexes and vector files"),
-    open=_open,
+    open=later("plugins.scale.actions:Scale"),
     commands=_commands,
-    jobs={"index": _index},
+    jobs={"index": later("plugins.scale.work:work")},
     panels={"collection": _addition},
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Sequence
-from typing import Self, get_args
+from collections.abc import Iterable
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from engine.engine import Engine
-from engine.library.values import JobState, JobStatus
+from engine.library.values import JobState
 from engine.model.events import Event
 from engine.model.system import PartHealth
 from engine.model.values import RunId
@@ -27,13 +27,7 @@ _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0,
 class Metrics(Part):
     """Sees every event of the runs of this process, and looks at its other parts when it is asked; thread-safe."""
 
-    def __init__(
-        self,
-        *,
-        active_runs: Callable[[], int],
-        jobs: Callable[[], Sequence[JobStatus]],
-        health: Callable[[], Sequence[PartHealth]],
-    ) -> None:
+    def __init__(self, engine: Engine, inside: Inside) -> None:
         own = self._registry = CollectorRegistry()
         self._workflows: dict[RunId, str] = {}
         self._guard = threading.Lock()
@@ -45,19 +39,9 @@ class Metrics(Part):
         self._call_seconds = Counter(
             "workbench_model_call_seconds", "Seconds that calls of models took.", ("role", "model"), registry=own
         )
-        self._registry.register(_Now(active_runs, jobs, health))
+        self._registry.register(_Now(engine, inside))
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self._registry)
-
-    @classmethod
-    def of(cls, engine: Engine, inside: Inside) -> Self:
-        """Return those of an engine."""
-
-        def health() -> Sequence[PartHealth]:
-            found: Sequence[PartHealth] = inside.loop.call(look_at_all(engine.resources, (), ANSWERING))
-            return found
-
-        return cls(active_runs=engine.active_runs, jobs=engine.ingestions.here, health=health)
 
     def note(self, run_id: RunId, event: Event) -> None:
         """Take one event of a run of this process."""
@@ -84,29 +68,24 @@ class Metrics(Part):
 class _Now(Collector):
     """Values read on demand."""
 
-    def __init__(
-        self,
-        active_runs: Callable[[], int],
-        jobs: Callable[[], Sequence[JobStatus]],
-        health: Callable[[], Sequence[PartHealth]],
-    ) -> None:
-        self._active_runs = active_runs
-        self._jobs = jobs
-        self._health = health
+    def __init__(self, engine: Engine, inside: Inside) -> None:
+        self._engine = engine
+        self._inside = inside
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Give no names ahead: otherwise it would be asked for its figures when it is registered."""
         return ()
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        yield GaugeMetricFamily("workbench_runs_active", "Runs that go on.", value=self._active_runs())
+        yield GaugeMetricFamily("workbench_runs_active", "Runs that go on.", value=self._engine.active_runs())
         jobs = GaugeMetricFamily("workbench_jobs", "Jobs of the knowledge base, by state.", labels=("state",))
-        states = Tally(job.state for job in self._jobs())
+        states = Tally(job.state for job in self._engine.ingestions.here())
         for state in get_args(JobState):
             jobs.add_metric((state,), states[state])
         yield jobs
         up = GaugeMetricFamily("workbench_part_up", "Whether a part answers.", labels=("part", "name"))
-        for item in self._health():
+        health: list[PartHealth] = self._inside.loop.call(look_at_all(self._engine.resources, (), ANSWERING))
+        for item in health:
             if item.health != "off":
                 up.add_metric((item.part, item.name), item.health != "down")
         yield up

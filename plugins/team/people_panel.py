@@ -22,7 +22,7 @@ from engine.people import ROLES
 from engine.people.authorization import OPERATIONS
 from pages.parts.common.actions import run_action, say_fault
 from plugins.team.audit import ROLE_NAMES, SIGNED_IN, Entry, as_csv
-from plugins.team.team import MOST_ENTRIES, team_of
+from plugins.team.team import MOST_ENTRIES, Team
 from plugins.team.tokens import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, Token
 
 _MADE = "people_made"
@@ -54,19 +54,19 @@ def _tokens(engine: Engine, words: Words) -> None:
         _make(engine, words)
         if text := st.session_state.pop(_MADE, ""):
             new_token(text, words, key="people_new")
-        tokens = team_of(engine).tokens()
+        tokens = Team.of(engine).tokens()
         if not tokens:
             st.caption(words("No token was made yet."))
             return
         revoked = token_table(tokens, words, key="people_token_table")
         if revoked is not None:
-            run_action("people", lambda: team_of(engine).revoke_token(revoked))
+            run_action("people", lambda: Team.of(engine).revoke_token(revoked))
             st.rerun()
 
 
 def _make(engine: Engine, words: Words) -> None:
     # Another key is another popover, closed: what it was opened for is done.
-    box = st.popover(words("Make a token"), icon=":material/key:", key=f"people_make_{len(team_of(engine).tokens())}")
+    box = st.popover(words("Make a token"), icon=":material/key:", key=f"people_make_{len(Team.of(engine).tokens())}")
     with box, st.form("people_form", border=False):
         name = st.text_input(words("The program that uses it"), max_chars=LONGEST_NAME)
         role = st.selectbox(words("Role"), ROLES, format_func=lambda item: words(ROLE_NAMES[item]))
@@ -82,7 +82,7 @@ def _make(engine: Engine, words: Words) -> None:
         return
 
     def make() -> str:
-        return team_of(engine).make_token(name, role, int(days), list(only) or None)[1]
+        return Team.of(engine).make_token(name, role, int(days), list(only) or None)[1]
 
     run_action("people", make, into=_MADE)
     st.rerun()
@@ -99,7 +99,7 @@ def _changes(engine: Engine, words: Words) -> None:
     with st.container(border=True, key="people_changes"):
         st.markdown(f"**{words('What people changed')}**")
         before: int | None = st.session_state.get(_BEFORE)
-        found = team_of(engine).entries(before, _A_PAGE + 1)
+        found = Team.of(engine).entries(before, _A_PAGE + 1)
         if not found and before is None:
             st.caption(words("Nothing was changed yet."))
             return
@@ -114,7 +114,7 @@ def _changes(engine: Engine, words: Words) -> None:
                 st.rerun()
             download(
                 words("Export CSV"),
-                lambda: as_csv(team_of(engine).entries(before, MOST_ENTRIES)).encode("utf-8-sig"),
+                lambda: as_csv(Team.of(engine).entries(before, MOST_ENTRIES)).encode("utf-8-sig"),
                 "changes.csv",
                 help=words("The newest {n} lines from here on; the API gives the others.", n=MOST_ENTRIES),
                 key="people_csv",

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import InvalidSettings
 from engine.messages import N_
+from engine.model.later import later
 from engine.people import current_user, signing_in
-from engine.plugins import Inside, Part, Plugin, SignIn
+from engine.plugins import Inside, Part, Plugin
 
 # Imported with the declaration: its codes lead to its messages.
 from plugins.team import errors  # noqa: F401
 from plugins.team.settings import TeamSettings
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from components.common.i18n import Words
     from engine.database import Database
     from engine.engine import Engine
@@ -39,7 +39,7 @@ def _database(settings: Settings) -> Database:
 def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
     from plugins.team.team import Team
 
-    parts: list[Part] = [Team.of(engine, inside)]
+    parts: list[Part] = [Team(engine, inside)]
     if engine.databases.runs.shared:
         from plugins.team.batches import TakenBatches
         from plugins.team.replicas import Replicas
@@ -50,50 +50,14 @@ def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
     if engine.settings.of(TeamSettings).metrics:
         from plugins.team.metrics import Metrics
 
-        parts.append(Metrics.of(engine, inside))
+        parts.append(Metrics(engine, inside))
     return parts
-
-
-def _routes(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
-    from plugins.team.routes import add_team
-
-    add_team(api, get_engine)
-
-
-def _commands(commands: Any) -> None:
-    from plugins.team.move_data import add_move_data
-
-    add_move_data(commands)
-
-
-def _sign_in(engine: Engine) -> SignIn | None:
-    from plugins.team.sign_in import set_up_sign_in
-
-    return set_up_sign_in(engine)
-
-
-def _sign_in_page(_: Engine, words: Words) -> None:
-    from plugins.team.sign_in import sign_in_page
-
-    sign_in_page(words)
-
-
-def _person(_: Engine, words: Words) -> None:
-    from plugins.team.sign_in import signed_in_line
-
-    signed_in_line(words)
 
 
 def _people(engine: Engine, words: Words) -> tuple[str, str, Callable[[], None]] | None:
     if not signing_in() or not current_user().may("admin"):
         return None
-
-    def draw() -> None:
-        from plugins.team.people_panel import people_part
-
-        people_part(engine, words)
-
-    return "people", words(N_("People")), draw
+    return "people", words(N_("People")), partial(later("plugins.team.people_panel:people_part"), engine, words)
 
 
 # No ``modules``: each of its parts needs other packages, and is checked where the settings ask for it.
@@ -104,8 +68,12 @@ PLUGIN = Plugin(
     check=_check,
     database=_database,
     open=_open,
-    routes=_routes,
-    sign_in=_sign_in,
-    commands=_commands,
-    panels={"sign_in": _sign_in_page, "person": _person, "system": _people},
+    routes=later("plugins.team.routes:add_team"),
+    sign_in=later("plugins.team.sign_in:set_up_sign_in"),
+    commands=later("plugins.team.move_data:add_move_data"),
+    panels={
+        "sign_in": later("plugins.team.sign_in:sign_in_page"),
+        "person": later("plugins.team.sign_in:signed_in_line"),
+        "system": _people,
+    },
 )

@@ -17,7 +17,7 @@ from engine.people import current_user
 from engine.people.authorization import needs
 from plugins.team.audit import as_csv
 from plugins.team.bodies import GroupsRequest, TokenRequest
-from plugins.team.team import MOST_ENTRIES, team_of
+from plugins.team.team import MOST_ENTRIES, Team
 from plugins.team.tokens import Token
 
 GetEngine = Callable[[], Engine]
@@ -42,19 +42,19 @@ def _add_tokens(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/tokens", summary="Bearer tokens, newest first, without their texts")
     @needs("admin")
     async def tokens() -> Response:
-        return Json([_shown(item) for item in await asyncio.to_thread(team_of(get_engine()).tokens)])
+        return Json([_shown(item) for item in await asyncio.to_thread(Team.of(get_engine()).tokens)])
 
     @api.post("/tokens", summary="Make a bearer token; `token` of the answer is shown this once", status_code=201)
     @needs("admin")
     async def make(body: TokenRequest) -> Response:
-        team = team_of(get_engine())
+        team = Team.of(get_engine())
         made, text = await asyncio.to_thread(team.make_token, body.name, body.role, body.days, body.collections)
         return Json({**_shown(made), "token": text}, 201)
 
     @api.delete("/tokens/{token_id}", summary="Revoke a bearer token", status_code=204, response_class=Response)
     @needs("admin")
     async def revoke(token_id: str) -> Response:
-        await asyncio.to_thread(team_of(get_engine()).revoke_token, token_id)
+        await asyncio.to_thread(Team.of(get_engine()).revoke_token, token_id)
         return Response(status_code=204)
 
 
@@ -62,12 +62,12 @@ def _add_audit(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/audit", summary="What people changed, newest first")
     @needs("admin")
     async def audit(before: _Before = None, limit: Annotated[int, Query(ge=1, le=MOST_ENTRIES)] = 100) -> Response:
-        return Json([asdict(item) for item in await asyncio.to_thread(team_of(get_engine()).entries, before, limit)])
+        return Json([asdict(item) for item in await asyncio.to_thread(Team.of(get_engine()).entries, before, limit)])
 
     @api.get("/audit.csv", summary="The same as a table", response_class=Response)
     @needs("admin")
     async def table(before: _Before = None, limit: Annotated[int, Query(ge=1, le=MOST_ENTRIES)] = 1000) -> Response:
-        found = await asyncio.to_thread(team_of(get_engine()).entries, before, limit)
+        found = await asyncio.to_thread(Team.of(get_engine()).entries, before, limit)
         return Response(as_csv(found), media_type="text/csv; charset=utf-8")
 
 

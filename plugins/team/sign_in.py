@@ -32,7 +32,7 @@ from plugins.team.audit import ROLE_NAMES
 from plugins.team.claims import RoleRules, SignedIn, signed_in
 from plugins.team.page_cookie import PageCookies
 from plugins.team.signed_in import Doors
-from plugins.team.team import team_of
+from plugins.team.team import Team
 
 _SHARED = frozenset({"redirect_uri", "cookie_secret", "expose_tokens", "client_id", "client_secret"})
 _noted: dict[str, float] = {}
@@ -49,7 +49,7 @@ def set_up_sign_in(engine: Engine) -> Doors | None:
     if find_spec("authlib") is None:
         why = N_("the package Authlib is not installed; it comes with the extra `team`")
         raise InvalidSettings.unusable(name="[auth]", why=why)
-    team = team_of(engine)
+    team = Team.of(engine)
     require_sign_in(person_here)
     note_changes(team.note_change)
     return Doors(PageCookies.of(get_signing_secret()), person_of_cookies, team.person_of_token, engine.limits.admitted)
@@ -86,10 +86,10 @@ def note_sign_in(person: Person) -> None:
     found = _signed_in(st.user.to_dict())
     if found is not None and _noted.get(person.id) != found.until:
         _noted[person.id] = found.until
-        team_of(get_engine()).note_sign_in(person)
+        Team.of(get_engine()).note_sign_in(person)
 
 
-def sign_in_page(words: Words) -> None:
+def sign_in_page(_: Engine, words: Words) -> None:
     """The page that stands in place of every other until a person has signed in."""
     with st.container(key="sign_in", border=True):
         st.markdown("## :primary[:material/account_tree:] Self-Corrective RAG Workbench")
@@ -110,7 +110,7 @@ def _providers() -> list[tuple[str, str]]:
     return own + [(name, name.replace("-", " ").title()) for name in named if name != "client_kwargs"]
 
 
-def signed_in_line(words: Words) -> None:
+def signed_in_line(_: Engine, words: Words) -> None:
     """Show the signed-in user, with the sign-out button."""
     person = current_user()
     note_sign_in(person)

@@ -36,17 +36,11 @@ COMMAND_LINE = Person("command line", "Command line", "admin")
 class Team(Part):
     """Safe to call from any thread; every method blocks until it is done."""
 
-    def __init__(self, records: PeopleRecords, quota: Quota, local_token: str) -> None:
-        """``local_token`` lets in command lines on this machine, which may read the data folder."""
-        self._records = records
-        self._quota = quota
-        self._local_token = local_token
-
-    @classmethod
-    @internal
-    def of(cls, engine: Engine, inside: Inside) -> Team:
-        """Return that of an engine which is being made."""
-        return cls(PeopleRecords(engine.databases.people), Quota(engine.settings, inside.store), engine.local_token)
+    def __init__(self, engine: Engine, inside: Inside) -> None:
+        self._records = PeopleRecords(engine.databases.people)
+        self._quota = Quota(engine.settings, inside.store)
+        self._local_token = engine.local_token
+        """Lets in command lines on this machine, which may read the data folder."""
 
     @internal
     def room(self) -> AbstractContextManager[None]:
@@ -114,10 +108,3 @@ class Team(Part):
     def note_sign_in(self, person: Person) -> None:
         """Add to the log that a person signed in."""
         self.note_change(Change(person, SIGNED_IN, ""))
-
-
-def team_of(engine: Engine) -> Team:
-    """Return the people of an engine, which the plug-in brings to every one."""
-    found = engine.part(Team)
-    assert found is not None
-    return found

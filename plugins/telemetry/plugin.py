@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.messages import N_
+from engine.model.later import later
 from engine.plugins import Inside, Plugin
 from plugins.telemetry.settings import TelemetrySettings
 
 if TYPE_CHECKING:
-    from components.common.i18n import Words
     from engine.engine import Engine
     from engine.settings import Settings
-    from pages.parts.system.programs import Way
     from plugins.telemetry.sending import Telemetry
 
 
@@ -28,19 +27,7 @@ def _open(engine: Engine, inside: Inside) -> Telemetry | None:
         return None
     from plugins.telemetry.sending import Telemetry
 
-    return Telemetry.of(engine, inside.faults)
-
-
-def _commands(commands: Any) -> None:
-    from plugins.telemetry.export_traces import add_export_traces
-
-    add_export_traces(commands)
-
-
-def _card(engine: Engine, words: Words) -> Way:
-    from plugins.telemetry.card import runs_as_spans
-
-    return runs_as_spans(engine, words)
+    return Telemetry.for_engine(engine, inside.faults)
 
 
 PLUGIN = Plugin(
@@ -51,6 +38,6 @@ PLUGIN = Plugin(
     settings=TelemetrySettings,
     check=_check,
     open=_open,
-    commands=_commands,
-    panels={"programs": _card},
+    commands=later("plugins.telemetry.export_traces:add_export_traces"),
+    panels={"programs": later("plugins.telemetry.card:runs_as_spans")},
 )

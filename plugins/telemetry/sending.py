@@ -90,7 +90,7 @@ class Telemetry(Part):
 
     @classmethod
     @internal
-    def of(cls, engine: Engine, faults: NotedFaults) -> Self:
+    def for_engine(cls, engine: Engine, faults: NotedFaults) -> Self:
         """Return the sender of an engine's runs to the address of its settings.
 
         Raises ``TelemetryError`` where the packages that it needs are not installed.

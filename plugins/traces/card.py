@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.url_state import base_path, own_origin
+from engine.engine import Engine
 from engine.version import PROGRAM
 from pages.parts.system.programs import Snippet, Way
 
 
-def traces_in(words: Words) -> Way:
+def traces_in(_: Engine, words: Words) -> Way:
     """Traces of other programs, taken in as runs."""
     take = Snippet(words("Take in a file of traces"), f'{PROGRAM} import-traces spans.json --as-set "my loop"')
     lines = (

@@ -21,7 +21,7 @@ from pages.parts.common.actions import answer_buttons, run_action, say_fault
 from pages.parts.common.rights import may
 from pages.parts.common.session_cache import cached_in_session
 from plugins.traces.report import LEFT_OUT, Previewed
-from plugins.traces.taking import traces_of
+from plugins.traces.taking import Traces
 from plugins.traces.trace_file import MOST_MB
 
 _DONE = "traces_taken"
@@ -63,7 +63,7 @@ def _body(engine: Engine, words: Words) -> None:
     given = [(item.name, item.getvalue()) for item in files]
     try:
         asked = tuple(item.file_id for item in files)
-        seen = cached_in_session("traces_preview", asked, lambda: traces_of(engine).preview(given))
+        seen = cached_in_session("traces_preview", asked, lambda: Traces.of(engine).preview(given))
     except WorkbenchError as error:
         fault_box(Fault.of(error), words, key="traces_unusable")
         return
@@ -131,4 +131,4 @@ def _left_out(seen: Previewed, words: Words) -> Sequence[str]:
 
 def _take(engine: Engine, files: Sequence[tuple[str, bytes]], set_name: str) -> None:
     names = [name for name, _ in files]
-    run_action("traces", lambda: traces_of(engine).take(files, set_name=set_name, names=names), into=_DONE)
+    run_action("traces", lambda: Traces.of(engine).take(files, set_name=set_name, names=names), into=_DONE)

@@ -45,10 +45,10 @@ def _import(options: argparse.Namespace) -> int:
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
     from plugins.traces.report import previewed, taken
-    from plugins.traces.taking import traces_of
+    from plugins.traces.taking import Traces
 
     with Engine.open(settings) as engine:
-        traces, told = traces_of(engine), {"project": options.project, "collection": options.collection}
+        traces, told = Traces.of(engine), {"project": options.project, "collection": options.collection}
         if options.dry_run:
             found = previewed(traces.preview(files, **told))
         else:

@@ -15,7 +15,7 @@ from engine.model.values import RunRecord
 from pages.parts.common.actions import run_action, say_fault
 from pages.parts.common.rights import may
 from plugins.traces.judging import price_of
-from plugins.traces.taking import traces_of
+from plugins.traces.taking import Traces
 
 _WATCH_S = 0.6
 
@@ -68,7 +68,7 @@ def judge_rest(engine: Engine, words: Words, records: Sequence[RunRecord], *, ke
         ids, job = [record.id for record in records], _Judging(passages)
 
         def start() -> None:
-            job.future = traces_of(engine).judge(ids, model, set_name=set_name, note=job.note)
+            job.future = Traces.of(engine).judge(ids, model, set_name=set_name, note=job.note)
             if not calls:
                 with st.spinner(words("The passages are being judged…")):
                     job.future.result()

@@ -2,66 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
 from engine.messages import N_
-from engine.plugins import Inside, Plugin
+from engine.model.later import later
+from engine.plugins import Plugin
 from plugins.traces.errors import TOO_LARGE
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from components.common.i18n import Words
-    from engine.engine import Engine
-    from engine.model.values import RunRecord
-    from pages.parts.system.programs import Way
-    from plugins.traces.taking import Traces
-
-
-def _open(engine: Engine, inside: Inside) -> Traces:
-    from plugins.traces.taking import Traces
-
-    return Traces(engine, inside)
-
-
-def _routes(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
-    from plugins.traces.routes import add_traces
-
-    add_traces(api, get_engine)
-
-
-def _commands(commands: Any) -> None:
-    from plugins.traces.import_traces import add_import_traces
-
-    add_import_traces(commands)
-
-
-def _card(_: Engine, words: Words) -> Way:
-    from plugins.traces.card import traces_in
-
-    return traces_in(words)
-
-
-def _import_button(engine: Engine, words: Words) -> None:
-    from plugins.traces.dialog import import_button
-
-    import_button(engine, words)
-
-
-def _judge_rest(engine: Engine, words: Words, records: Sequence[RunRecord], *, key: str, set_name: str) -> None:
-    from plugins.traces.judge_rest import judge_rest
-
-    judge_rest(engine, words, records, key=key, set_name=set_name)
-
 
 PLUGIN = Plugin(
     name="traces",
     title=N_("Traces of other programs"),
-    open=_open,
-    routes=_routes,
+    open=later("plugins.traces.taking:Traces"),
+    routes=later("plugins.traces.routes:add_traces"),
     uploads=("/api/traces",),
-    commands=_commands,
+    commands=later("plugins.traces.import_traces:add_import_traces"),
     bad_use=(TOO_LARGE.code,),
-    panels={"programs": _card, "runs": _import_button, "imported_runs": _judge_rest},
+    panels={
+        "programs": later("plugins.traces.card:traces_in"),
+        "runs": later("plugins.traces.dialog:import_button"),
+        "imported_runs": later("plugins.traces.judge_rest:judge_rest"),
+    },
 )

@@ -19,7 +19,7 @@ from engine.people.authorization import needs
 from plugins.traces.bodies import TraceFile, TracesRequest, VerdictsRequest
 from plugins.traces.errors import NOT_JSON
 from plugins.traces.report import previewed, taken
-from plugins.traces.taking import traces_of
+from plugins.traces.taking import Traces
 
 GetEngine = Callable[[], Engine]
 
@@ -41,12 +41,12 @@ def add_traces(api: FastAPI, get_engine: GetEngine) -> None:
 
 async def judged(engine: Engine, run_id: str, model: RoleModel) -> int:
     """Judge the passages and count them; cancelling ends the calls, and no thread waits for them meanwhile."""
-    judging = await started(lambda: traces_of(engine).judge([run_id], model), Future.cancel)
+    judging = await started(lambda: Traces.of(engine).judge([run_id], model), Future.cancel)
     return await asyncio.wrap_future(judging)
 
 
 def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:
-    traces, files = traces_of(engine), [(item.name, _content(item)) for item in body.files]
+    traces, files = Traces.of(engine), [(item.name, _content(item)) for item in body.files]
     told = {"project": body.project, "collection": body.collection}
     if body.dry_run:
         return previewed(traces.preview(files, **told))

@@ -141,7 +141,7 @@ class Traces(Part):
     ) -> int:
         done = 0
         for record in left:
-            grader, passages, heard = await self._grader(record, model), ungraded(record), _Listening()
+            grader, passages, heard = await self._grader(model), ungraded(record), _Listening()
             verdicts = await grader.grade(record.question, passages, heard)
             by_id = {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}
             self._keep(record, by_id, heard.calls, model)
@@ -159,7 +159,7 @@ class Traces(Part):
         self._store.replace(record.id, events_of(made))
         self._engine.batches.renewed(self._store.load(record.id))
 
-    async def _grader(self, record: RunRecord, model: RoleModel) -> Grader:
+    async def _grader(self, model: RoleModel) -> Grader:
         """The built-in grader measures with the embedding of the samples what no collection here holds."""
         if not (model.built_in or model.fit):
             config = RunConfig(models=replace(RunConfig().models, grader=model))
@@ -204,13 +204,6 @@ class Traces(Part):
             store.begin_case(batch.id, case_id, record.id)
             store.end_case(batch.id, case_id, record.id, None, spent_by(record))
         return batch.id
-
-
-def traces_of(engine: Engine) -> Traces:
-    """The part that an engine with this plug-in always has."""
-    part = engine.part(Traces)
-    assert part is not None
-    return part
 
 
 class _Listening(SilentTrace):

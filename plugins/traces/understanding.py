@@ -9,7 +9,7 @@ from typing import Any
 from engine.model.config import CallRole
 from engine.model.values import Message, ModelCall, OriginNote, PassageId
 from plugins.traces.documents import documents_in, texts_in
-from plugins.traces.foreign import ForeignSearch, ForeignTrace, ForeignVerdict, LeftOut
+from plugins.traces.foreign import ForeignSearch, ForeignTrace, LeftOut
 from plugins.traces.searches import searches_of
 from plugins.traces.spans import Span, items, loaded, number
 from plugins.traces.tree import Tree
@@ -46,7 +46,7 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
         return LeftOut("no_question", {"trace": root.trace_id})
     searches = tuple(_named(search, question) for search in searches)
     verdicts, notes = verdicts_of(tree, searches)
-    calls, generating = _calls(tree, searches, verdicts)
+    calls, generating = _calls(tree, searches)
     answer = said(root.output, _ANSWERS)
     if not answer and generating is not None:
         answer = said(generating.output, _ANSWERS)
@@ -127,9 +127,7 @@ def said(value: Any, names: Sequence[str], depth: int = 0) -> str:
     return ""
 
 
-def _calls(
-    tree: Tree, searches: Sequence[ForeignSearch], verdicts: Sequence[ForeignVerdict]
-) -> tuple[tuple[ModelCall, ...], Span | None]:
+def _calls(tree: Tree, searches: Sequence[ForeignSearch]) -> tuple[tuple[ModelCall, ...], Span | None]:
     """The calls of models with the roles that they played, and the span that wrote the answer."""
     asked = [span for span in tree.spans if span.kind == "LLM"]
     roles = [tree.does(span) for span in asked]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EvaluationError
-from engine.evaluation.annotation.formats import FORMATS, Format, read, written
+from engine.evaluation.annotation.formats import Format, read, written
 from engine.evaluation.cases import Case
 from engine.evaluation.values import AnswerJudgement, Label
 from engine.knowledge.loaders.separated import LONGEST_CELL
@@ -29,7 +31,7 @@ ANSWERS = (
 )
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", get_args(Format))
 def test_what_is_written_is_read_back(form: Format) -> None:
     text = written(form, CASES, LABELS, ANSWERS)
     found = read(text, "file", None, CASES)
@@ -105,7 +107,7 @@ def test_a_rating_that_is_no_number_judges_nothing(rating: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", get_args(Format))
 def test_lines_may_end_as_on_any_system(form: Format, end: str) -> None:
     text = written(form, CASES, LABELS[:3]).replace("\n", end)
     assert len(read(text, "file", None, CASES).labels) == (3 if form == "jsonl" else 2)
@@ -152,7 +154,7 @@ def test_nothing_in_the_csv_is_a_formula_and_it_is_read_back_as_it_was() -> None
     }
 
 
-@given(st.text(max_size=200), st.sampled_from([None, *FORMATS]))
+@given(st.text(max_size=200), st.sampled_from([None, *get_args(Format)]))
 def test_no_text_breaks_the_reader(text: str, form: Format | None) -> None:
     try:
         found = read(text, "file", form, CASES)

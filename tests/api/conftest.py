@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import engine.api
 from engine.api import GetEngine
 from engine.engine import Engine
+from tests.api.served import calling
 
 _engine_of_this_call: ContextVar[GetEngine] = ContextVar("engine_of_this_call")
 _create_api = engine.api.create_api
@@ -43,3 +46,9 @@ def declared_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine.api, "create_api", cast(Any, _for_one_engine))
         yield
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[TestClient, Engine]]:
+    with calling(tmp_path) as pair:
+        yield pair

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,6 @@ from tests.api.served import ADDRESS, app_of, calling, engine_of
 SEED = "/api/self-corrective-rag"
 SECRET = "sesame-8431"
 JSON = {"content-type": "application/json"}
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[TestClient, Engine]]:
-    with calling(tmp_path) as pair:
-        yield pair
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -36,12 +35,6 @@ from tests.support.gates import PATIENCE_S, Gate
 
 LAST_PIECE = b"0\r\n\r\n"
 """How a chunked answer ends."""
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[TestClient, Engine]]:
-    with calling(tmp_path) as pair:
-        yield pair
 
 
 def streamed(text: str) -> list[Event]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from tests.api.served import calling, relevant
 from tests.support.fakes import FakeRetriever
 from tests.support.gates import Gate
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[TestClient, Engine]]:
-    with calling(tmp_path) as pair:
-        yield pair
 
 
 def asked(client: TestClient, question: str, **config: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 LOG_NAME = "app.log"
@@ -117,7 +118,7 @@ def started_process(
     ``alone``: it gets the variables of ``env`` and none of this process's.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    port = str(_free_port())
+    port = str(free_port())
     others = {} if alone else os.environ
     inherited = {name: value for name, value in others.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
     where = {"WORKBENCH_HOST": "127.0.0.1", "WORKBENCH_PORT": port, "STREAMLIT_SERVER_PORT": port}
@@ -137,15 +138,6 @@ def started_process(
             _end(process)
 
 
-@contextmanager
-def running_app(data_dir: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The address of an app that answers and whose knowledge base is open."""
-    with started_app(data_dir, env) as app:
-        app.wait_until_served()
-        app.wait_until_ready()
-        yield app.url
-
-
 def _opened(request: urllib.request.Request, timeout_s: float) -> bytes:
     # Loopback only: a proxy of the machine must not be asked.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -161,12 +153,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait(_STOP_S)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def _tail(log: Path, characters: int = 3000) -> str:

@@ -201,11 +201,11 @@ def test_what_the_app_refuses_keeps_its_words_and_its_code(data_dir: Path) -> No
 
 def test_prefixes_of_a_new_collection_are_handed_over(data_dir: Path) -> None:
     """SC-02"""
-    given: list[tuple[Any, ...]] = []
+    given: list[tuple[Any, Any]] = []
 
     class Noting(FakeCollections):
         async def ingest(self, *arguments: Any, **options: Any) -> Any:
-            given.append(arguments[3:])
+            given.append((options["query_prefix"], options["passage_prefix"]))
             return await super().ingest(*arguments, **options)
 
     (data_dir / "tea.md").write_text("Tea is green.")

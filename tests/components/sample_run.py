@@ -173,6 +173,33 @@ def _graded(index: int, verdicts: dict[str, Verdict], reused: dict[str, Verdict]
     return [*old, *fresh]
 
 
+_REWRITE = Rewrite(
+    round=0,
+    query=QUESTION,
+    rewritten_query=SECOND_QUERY,
+    reason="The passages may use other words for the same, so these were added: 高血糖, 症状, 口渴, 多尿.",
+    keywords=("高血糖", "症状", "感觉", "口渴", "多尿"),
+    strategy="synonyms",
+    refused=("血糖 太高 身体 感觉",),
+)
+_WRITING = ModelCall(
+    role="generator",
+    node="generate",
+    round=1,
+    model="ollama:qwen3:8b",
+    messages=(
+        Message("system", "Answer from the passages alone and cite them [n]."),
+        Message("user", f"Question: {QUESTION}\n\n[1] {SYMPTOMS}\n\n[2] {THIRST}\n\n[3] {ALARM}"),
+    ),
+    reply=ANSWER,
+    parsed={"markers": [1, 2, 3]},
+    prompt_tokens=612,
+    reply_tokens=142,
+    start_ms=131.0,
+    duration_ms=1608.0,
+)
+
+
 def sample_events(config: RunConfig = CONFIG) -> list[Event]:
     """The run, numbered; round 0 fails with 1 of 5, round 1 passes with 3 of 5."""
     first = _round(0, QUESTION, _first_search(), config)
@@ -184,31 +211,6 @@ def sample_events(config: RunConfig = CONFIG) -> list[Event]:
     )
     found = {item.id: item for item in _second_search()}
     given = tuple(found[PassageId(name)] for name in ("symptoms", "thirst", "alarm"))
-    rewrite = Rewrite(
-        round=0,
-        query=QUESTION,
-        rewritten_query=SECOND_QUERY,
-        reason="The passages may use other words for the same, so these were added: 高血糖, 症状, 口渴, 多尿.",
-        keywords=("高血糖", "症状", "感觉", "口渴", "多尿"),
-        strategy="synonyms",
-        refused=("血糖 太高 身体 感觉",),
-    )
-    writing = ModelCall(
-        role="generator",
-        node="generate",
-        round=1,
-        model="ollama:qwen3:8b",
-        messages=(
-            Message("system", "Answer from the passages alone and cite them [n]."),
-            Message("user", f"Question: {QUESTION}\n\n[1] {SYMPTOMS}\n\n[2] {THIRST}\n\n[3] {ALARM}"),
-        ),
-        reply=ANSWER,
-        parsed={"markers": [1, 2, 3]},
-        prompt_tokens=612,
-        reply_tokens=142,
-        start_ms=131.0,
-        duration_ms=1608.0,
-    )
     events: list[Event] = [
         RunStarted(run_id=RunId("r-2031"), question=QUESTION, config=config, started_at="2026-05-02T08:00:00Z"),
         *_visit("retrieve", 0, 1, 0.0, 34.0),
@@ -218,7 +220,7 @@ def sample_events(config: RunConfig = CONFIG) -> list[Event]:
         *_graded(0, FIRST_VERDICTS, {}),
         Decided(decision=decide(Evidence((r0,)), config)),
         *_visit("rewrite", 0, 1, 65.0, 9.0),
-        Rewritten(rewrite=rewrite),
+        Rewritten(rewrite=_REWRITE),
         *_visit("retrieve", 1, 2, 74.0, 28.0),
         second,
         *_visit("grade", 1, 2, 102.0, 26.0),
@@ -226,7 +228,7 @@ def sample_events(config: RunConfig = CONFIG) -> list[Event]:
         *_graded(1, SECOND_VERDICTS, reused),
         Decided(decision=decide(Evidence((r0, r1)), config)),
         *_visit("generate", 1, 1, 129.0, 1612.0),
-        ModelCalled(call=writing),
+        ModelCalled(call=_WRITING),
         Warned(
             warning=Fault("WB407", "The prompt is long.", "Lower top_k.", {"model": "m", "tokens": "9", "num_ctx": "8"})
         ),

@@ -146,7 +146,7 @@ def test_the_export_has_a_row_per_round_and_no_cell_that_starts_a_formula() -> N
         "",
         rounds=(Round(0, "q", gated((evil,), config)), Round(1, "q2", gated((evil,), config))),
     )
-    table = list(csv.reader(io.StringIO(passages_csv(life_lines(record), config, EN).decode("utf-8-sig"))))
+    table = list(csv.reader(io.StringIO(passages_csv(life_lines(record), EN).decode("utf-8-sig"))))
     assert len(table) == 3
     assert table[0][:3] == ["round", "rank", "source"]
     assert table[1][2] == "'=cmd|' /C calc'!A0"
@@ -217,8 +217,8 @@ def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() ->
 
 
 def test_the_export_has_both_ranks_and_the_score() -> None:
-    found, record = _ranked("fused", None, 1)
-    table = list(csv.DictReader(io.StringIO(passages_csv((found,), record.config, EN).decode("utf-8-sig"))))
+    found, _ = _ranked("fused", None, 1)
+    table = list(csv.DictReader(io.StringIO(passages_csv((found,), EN).decode("utf-8-sig"))))
     assert (table[0]["rank by meaning"], table[0]["rank by words"], table[0]["BM25 score"]) == ("", "1", "7.2345")
 
 

@@ -39,7 +39,7 @@ def test_exports_say_pages_in_the_language_of_the_page() -> None:
     record = _paged(sample_record())
     words = words_for("zh")
     exported = (
-        passages_csv(life_lines(record), record.config, words).decode(),
+        passages_csv(life_lines(record), words).decode(),
         copied_text(record, words),
         report_html(record, LOOP, words),
     )

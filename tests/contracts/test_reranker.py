@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.builtin.rerank import GraderReranker, by_relevance, scores_of
+from engine.builtin.rerank import GraderReranker, by_relevance
 from engine.llm.reranker import ChatReranker
 from engine.model.values import Passage, PassageId, Verdict
 from engine.roles import SILENT, Reranker, Trace
@@ -79,7 +79,8 @@ def test_a_score_is_no_verdict_and_its_call_is_reported(name: str) -> None:
     assert trace.verdicts == {}
     assert [(call.role, call.error) for call in trace.calls] == [("reranker", "")]
     assert QUESTION in "".join(message.content for message in trace.calls[0].messages)
-    assert scores_of(ranked)[RIGHT.id] > 0.5 > scores_of(ranked)[WRONG.id]
+    scores = {passage.id: judged.p_relevant for passage, judged in ranked}
+    assert scores[RIGHT.id] > 0.5 > scores[WRONG.id]
 
 
 def test_one_word_on_each_passage_is_no_verdict_either() -> None:
@@ -91,8 +92,8 @@ def test_one_word_on_each_passage_is_no_verdict_either() -> None:
         ("reranker", "", "No"),
         ("reranker", "", "Yes"),
     ]
-    assert {judged.kind for _, judged in ranked} == {"token"}
-    assert scores_of(ranked)[RIGHT.id] > 0.9 and scores_of(ranked)[WRONG.id] < 0.1
+    assert [(passage, judged.kind) for passage, judged in ranked] == [(RIGHT, "token"), (WRONG, "token")]
+    assert ranked[0][1].p_relevant > 0.9 and ranked[1][1].p_relevant < 0.1
 
 
 @pytest.mark.parametrize("name", SCORING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,12 +51,6 @@ def earlier(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def found(case: Case, text: str, limit: int = 10, within: Within | None = None) -> list[str]:
     hits = case.run(case.store.search_text(case.name, text, axes(1)[0], limit, within or Within()))
     return [str(hit.passage.id) for hit in hits]
-
-
-def misses(case: Case, queries: Mapping[str, int]) -> dict[str, list[str]]:
-    """What is found in the place of the passage of each query."""
-    hits = {query: found(case, query) for query in queries}
-    return {query: hits[query] for query, place in queries.items() if hits[query][:1] != [f"a.md#{place}"]}
 
 
 def filled(case: Case, *texts: str) -> None:

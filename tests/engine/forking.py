@@ -16,3 +16,8 @@ def forked(engine: Engine, parent: RunRecord, config: RunConfig, **changes: obje
 def paid(record: RunRecord) -> int:
     """Calls that were really made."""
     return sum(not call.cached for call in record.model_calls)
+
+
+def routes(record: RunRecord) -> list[tuple[str, str]]:
+    """Route and reason of each decision."""
+    return [(item.route, item.reason) for item in record.decisions]

@@ -129,11 +129,13 @@ def test_a_run_on_a_collection_of_another_program_fails_with_that_reason(tmp_pat
 
 def test_prefixes_of_a_new_collection_are_those_asked_for(engine: Engine, ollama: OllamaStandIn) -> None:
     """SC-02: recorded with the collection, shown and editable."""
-    engine.ingest([NOTE], "asked", None, "frage: ", "text: ")
+    engine.ingest([NOTE], "asked", query_prefix="frage: ", passage_prefix="text: ")
     info = engine.describe("asked")
     assert (info.query_prefix, info.passage_prefix) == ("frage: ", "text: ")
     assert any(text.startswith("text: ") and "\nA truth table" in text for text in embedded(ollama))
-    engine.ingest([IngestItem("more.md", data=b"More words.")], "asked", None, "frage: ", "text: ")
+    engine.ingest(
+        [IngestItem("more.md", data=b"More words.")], "asked", query_prefix="frage: ", passage_prefix="text: "
+    )
     assert "text: more\nMore words." in embedded(ollama)
     engine.run("How many rows?", RunConfig(collection="asked", max_rewrites=0))
     assert "frage: How many rows?" in embedded(ollama)

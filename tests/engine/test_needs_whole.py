@@ -13,7 +13,7 @@ from components.sentences.steps import sentence
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import Evidence, decide
-from engine.model.values import RunRecord, SetVerdict, inequality
+from engine.model.values import SetVerdict, inequality
 from engine.replay.diagnosis import diagnose
 from engine.replay.gate_cost import gate_cost
 from engine.replay.grid import at_once
@@ -22,7 +22,7 @@ from engine.replay.table import run_table
 from engine.samples import sample_questions
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
-from tests.engine.forking import forked
+from tests.engine.forking import forked, routes
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.rerank_stand_in import RerankStandIn
 
@@ -37,10 +37,6 @@ def config(**more: object) -> RunConfig:
 
 def whole(config: RunConfig) -> RunConfig:
     return replace(config, needs_whole=True)
-
-
-def routes(record: RunRecord) -> list[tuple[str, str]]:
-    return [(item.route, item.reason) for item in record.decisions]
 
 
 def test_a_round_that_suffices_only_in_part_goes_on_searching(engine: Engine) -> None:

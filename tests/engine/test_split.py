@@ -10,9 +10,8 @@ from engine.builtin.parts import parts_of
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import open_parts
-from engine.model.values import RunRecord
 from engine.roles import MOST_PARTS
-from tests.engine.forking import forked
+from tests.engine.forking import forked, routes
 
 COMPOUND = (
     "Which surgeon had the idea that led to insulin, and with whom did he share his Nobel Prize money?",
@@ -24,10 +23,6 @@ COMPOUND = (
 SIMPLE = "How many rows does a truth table with five variables need?"
 USUAL = RunConfig(grade_probe=True)
 SPLIT = replace(USUAL, split=True)
-
-
-def routes(record: RunRecord) -> list[tuple[str, str]]:
-    return [(item.route, item.reason) for item in record.decisions]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ import pytest
 
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.values import RunRecord
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
-from tests.engine.forking import forked
+from tests.engine.forking import forked, routes
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
 QUESTION = "没开封的胰岛素应该怎样保存？"
@@ -37,10 +36,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     ):
         opened.wait_until_ready()
         yield opened
-
-
-def routes(record: RunRecord) -> list[tuple[str, str]]:
-    return [(item.route, item.reason) for item in record.decisions]
 
 
 def test_both_queries_are_searched_and_each_passage_says_which_found_it(engine: Engine) -> None:

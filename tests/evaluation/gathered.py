@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.question_changes import QuestionChanges, changes_between
 from engine.model.config import RunConfig
 from engine.model.values import RunId, RunRecord, Verdict
 from tests.engine.whatif.world import World, run_in
@@ -53,3 +55,7 @@ def questions(count: int, config: RunConfig, seed: int = 1) -> tuple[list[Case],
 
 def evidence_of(count: int, config: RunConfig | None = None, seed: int = 1) -> Evidence:
     return gather(*questions(count, config or RunConfig(), seed))
+
+
+def question_changes(evidence: Evidence, before: RunConfig, after: RunConfig) -> QuestionChanges:
+    return changes_between(evidence, evaluate(evidence, [before, after]), 0, 1)

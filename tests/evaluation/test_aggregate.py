@@ -20,7 +20,7 @@ from engine.evaluation.evidence import gather
 from engine.evaluation.figures import OUTCOMES
 from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.matching import met_map
-from engine.evaluation.measures import MEASURES, OF_PASSAGES, Measure
+from engine.evaluation.measures import LOWER_IS_BETTER, MEASURES, OF_PASSAGES, Measure
 from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import judging, passed_ids, screening
@@ -376,7 +376,8 @@ def test_a_failed_run_is_unknown_in_every_figure_and_improves_none() -> None:
     rewrites = evaluation.figure("rewrites")
     assert (rewrites.known_n, rewrites.n, rewrites.value) == (4, 6, None)
     for measure in ("quality", "context_hit", "steps", "wrong_given", "recall"):
-        assert evaluation.figures(measure).proven[0] <= whole.figures(measure).proven[0], measure
+        less, more = (whole, evaluation) if measure in LOWER_IS_BETTER else (evaluation, whole)
+        assert less.figures(measure).worse[0] <= more.figures(measure).worse[0], measure
     assert evaluation.figure("seconds").upper is None, "nothing limits the time of a run that there is not"
 
 

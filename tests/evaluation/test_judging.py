@@ -24,7 +24,7 @@ from engine.roles import SILENT, AnswerVerdict, JudgeRequest, Trace
 from tests.api.served import engine_of
 from tests.contracts.chat_models import obedient
 from tests.support.errors import raises
-from tests.support.gates import PATIENCE_S
+from tests.support.gates import PATIENCE_S, until
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
 CASES = tuple(
@@ -80,7 +80,7 @@ def judged(engine: Engine, batch: str) -> tuple[AnswerJudgement, ...]:
 
 def finish(engine: Engine, batch: str) -> None:
     assert engine.batches.judge(batch, MODEL)
-    assert engine.batches.wait_judging(batch, PATIENCE_S)
+    until(lambda: engine.batches.judge_at_work(batch) is None)
 
 
 def test_every_answer_is_judged_once_with_its_claims(engine: Engine, batch: str, judge: Judge) -> None:
@@ -148,7 +148,7 @@ def test_a_judge_that_cannot_be_reached_is_said_and_the_rest_goes_on_later(
     engine: Engine, batch: str, server: OllamaStandIn
 ) -> None:
     assert engine.batches.judge(batch, RoleModel("ollama:absent"))
-    assert engine.batches.wait_judging(batch, PATIENCE_S)
+    until(lambda: engine.batches.judge_at_work(batch) is None)
     progress = engine.batches.judging(batch, "ollama:absent")
     assert progress.fault is not None and progress.fault.code == "WB402"
     assert progress.done == 0 and not judged(engine, batch)

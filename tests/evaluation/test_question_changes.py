@@ -9,12 +9,12 @@ import pytest
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.question_changes import QuestionChange, changes_between, question_changes
+from engine.evaluation.question_changes import QuestionChange, changes_between
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
 from tests.engine.whatif.world import World, run_in
-from tests.evaluation.gathered import evidence_of
+from tests.evaluation.gathered import evidence_of, question_changes
 
 YES, NO = Verdict(True, 0.9, "it says so"), Verdict(False, 0.9, "it does not")
 BASE = RunConfig(top_k=2, gate="pass_rate", grade_probe=True)

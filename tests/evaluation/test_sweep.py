@@ -16,7 +16,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
-from engine.evaluation.measures import MEASURES
+from engine.evaluation.measures import LOWER_IS_BETTER, MEASURES
 from engine.evaluation.question_changes import changes_between
 from engine.evaluation.recommend import distance_to_defaults, recommend
 from engine.evaluation.sweep import Axis, Sweep, can_pass, front, rows, sweep
@@ -237,14 +237,15 @@ def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataO
     evaluation, before = swept.evaluation, evaluate(evidence, [base])
     for measure in MEASURES:
         figures = evaluation.figures(measure)
+        proven = -figures.worse if measure in LOWER_IS_BETTER else figures.worse
         heat = swept.heat(measure, "similarity_threshold", "min_relevant").figures
         assert sorted(map(str, heat.worse.ravel())) == sorted(map(str, figures.worse))
         verdicts = [evaluation.paired(measure, 0, other).verdict for other in range(len(swept.configs))]
         for other, verdict in enumerate(verdicts):
             if verdict == "better":
-                assert figures.proven[other] >= figures.proven[0]
+                assert proven[other] >= proven[0]
             if verdict == "worse":
-                assert figures.proven[other] <= figures.proven[0]
+                assert proven[other] <= proven[0]
     quality, steps = evaluation.figures("quality"), evaluation.figures("steps")
     for other in range(len(swept.configs)):
         compared = changes_between(evidence, evaluation, 0, other).test.verdict

@@ -240,7 +240,6 @@ def test_number_signs_that_close_a_heading_are_not_part_of_it(line: str, words: 
     assert load_bytes("a.md", f"{line}\ntext".encode()).sections[0].path == (words,)
 
 
-INNER = [("Normal", "below"), ("Heading 3", "Inner"), ("Normal", "more")]
 LONG = "A whole paragraph that is set as a heading " * 8 + "and ends here."
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -30,12 +29,6 @@ CORRECTIVE = RewriteRequest(
 
 def proposed(query: str) -> Reply:
     return Reply(json.dumps({"query": query, "reason": "好", "keywords": ["保存"], "strategy": "qualify"}))
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def rewrite(server: OllamaStandIn, request: RewriteRequest, trace: RecordingTrace | None = None) -> RewriteProposal:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -31,12 +30,6 @@ def verdict(passed: object, *suggestions: object) -> Reply:
 
 
 POINT = {"dimension": "evidence_marking", "suggestion": "Give a source for it.", "quote": "It began in 1921."}
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def evaluate(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -43,12 +42,6 @@ def passage(text: str = TEXT, name: str = "p") -> StoredPassage:
 
 def reply(entities: Any, *relationships: object) -> Reply:
     return Reply(json.dumps({"entities": entities, "relationships": list(relationships)}, ensure_ascii=False))
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def extractor(server: OllamaStandIn) -> ChatExtractor:

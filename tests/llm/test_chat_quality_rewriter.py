@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -28,12 +27,6 @@ REQUEST = RewriteRequest("图论", "图论", (), (), ISSUES, NEAR)
 def rewritten(query: str) -> Reply:
     reply = {"query": query, "reason": "太宽", "keywords": ["顶点"], "strategy": "qualify"}
     return Reply(json.dumps(reply, ensure_ascii=False))
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def rewrite(server: OllamaStandIn, model: RoleModel | None = None) -> RewriteProposal:

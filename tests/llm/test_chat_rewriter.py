@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -21,12 +20,6 @@ REQUEST = RewriteRequest("胰岛素怎样保存？", "胰岛素怎样保存？",
 
 def rewritten(query: str) -> Reply:
     return Reply(json.dumps({"query": query, "reason": "太宽", "keywords": ["保存"], "strategy": "qualify"}))
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def rewrite(server: OllamaStandIn, trace: RecordingTrace) -> RewriteProposal:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -23,12 +22,6 @@ REQUEST = StrategyRequest("胰岛素怎样保存？", (), LOCAL)
 
 def says(route: str, code: str = "specific", reason: str = "很具体。") -> Reply:
     return Reply(json.dumps({"route": route, "code": code, "reason": reason}, ensure_ascii=False))
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def choose(

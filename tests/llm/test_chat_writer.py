@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -23,12 +22,6 @@ from tests.support.ollama_stand_in import DiesMidStream, OllamaStandIn, Reply
 
 REQUEST = GenerationRequest("Why?", (Passage(PassageId("p"), "p.md", "Because it rains.", 0.5, 0.9),), "en")
 FAILED = Evaluation(False, (Suggestion("evidence_marking", "Give a source for it.", quote="It rains."),))
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def conversation(*answers: str, request: GenerationRequest = REQUEST) -> list[BaseMessage]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -23,12 +22,6 @@ SOURCE = [
     for place, (name, text) in enumerate(zip(("host", "port", "open"), TEXTS, strict=True), start=1)
 ]
 GOOD = "The default port on which the development server listens."
-
-
-@pytest.fixture
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"]) as running:
-        yield running
 
 
 def written(server: OllamaStandIn, *replies: Reply | ServerError, passage: StoredPassage = SOURCE[1]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.builtin.rerank import CHAT_BATCH, scores_of
+from engine.builtin.rerank import CHAT_BATCH
 from engine.errors import ModelError
 from engine.llm.parsing import read_reply
 from engine.llm.reranker import LONGEST, RERANKER_PROMPT_VERSION, ChatReranker, ScoresReply
@@ -40,6 +40,11 @@ def rerank(
 ) -> list[tuple[Passage, Verdict]]:
     passages = [Passage(PassageId(f"p{place}"), "a.md", text, 0.5, 0.5) for place in range(1, count + 1)]
     return asyncio.run(role.rerank(QUESTION, passages, trace or Listening()))
+
+
+def scores_of(ranked: list[tuple[Passage, Verdict]]) -> dict[str, float]:
+    """Map every passage whose score could be read to its score."""
+    return {passage.id: round(verdict.p_relevant, 9) for passage, verdict in ranked if verdict.relevant is not None}
 
 
 def replies(server: OllamaStandIn, *texts: str) -> None:

@@ -18,6 +18,7 @@ from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.pages.driving import button, inline, setting, visible
 from tests.pages.test_tune import QUESTIONS, tune
+from tests.support.gates import until
 from tests.support.ollama_stand_in import OllamaStandIn
 
 _PATIENCE_S = 120.0
@@ -62,7 +63,7 @@ def test_a_judge_is_asked_for_and_its_figures_and_reasons_are_shown(engine: Engi
     if not given.done:
         button(app, lambda label: label == words(NC_("answers", "Judge"))).click().run()
         assert not app.exception, app.exception
-        assert engine.batches.wait_judging(batch.id, _PATIENCE_S)
+        until(lambda: engine.batches.judge_at_work(batch.id) is None)
         app = answers("zh")
     done = engine.batches.judging(batch.id, MODEL)
     assert done.done == done.total > 0
@@ -104,7 +105,7 @@ def test_a_judge_that_fails_at_once_says_why(engine: Engine, monkeypatch: pytest
         """Begin, and come back after the end: as fast as a refused connection may be."""
         asked.append(batch_id)
         begun = real(batches, batch_id, model)
-        assert batches.wait_judging(batch_id, _PATIENCE_S)
+        until(lambda: batches.judge_at_work(batch_id) is None)
         return begun
 
     monkeypatch.setattr(type(engine.batches), "judge", ended)

@@ -19,13 +19,12 @@ from engine.evaluation.question_changes import (
     QuestionChanges,
     Side,
     changes_between,
-    question_changes,
 )
 from engine.evaluation.question_results import QuestionResult, question_results
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 from pages.parts.tune.questions import LOST, RESULTS, change_text, changed_text, changes_csv, rows_of, side_text
-from tests.evaluation.gathered import evidence_of, questions
+from tests.evaluation.gathered import evidence_of, question_changes, questions
 
 EN, ZH = words_for("en"), words_for("zh")
 BOTH: tuple[UiLanguage, ...] = ("en", "zh")

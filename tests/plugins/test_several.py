@@ -64,7 +64,7 @@ def test_agents_are_told_a_run_of_another_program_as_one(tmp_path: Path) -> None
     settings = Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1", embedding_model="hashing")
     with Engine.open(settings) as engine, agents.served(engine, mcp="read") as app:
         engine.wait_until_ready()
-        [run] = taking.traces_of(engine).take(crag.file_of(made.otlp("The moon."))).runs
+        [run] = taking.Traces.of(engine).take(crag.file_of(made.otlp("The moon."))).runs
         engine.flush()
         found = app.agent().told("explain_run", run_id=run)
     assert "Imported from" in found["story"][0]

@@ -25,6 +25,7 @@ from engine.model.values import Fork, RunId
 from engine.records import BATCH, PINNED
 from engine.records.store import Filters, RunStore
 from engine.records.tagging import LONGEST_TAG, tag_text
+from tests.records.test_faults import append_all, change
 from tests.support.errors import raises
 from tests.support.recorded import recorded_run
 
@@ -47,19 +48,8 @@ def store(database: Database) -> Iterator[RunStore]:
         yield opened
 
 
-def append_all(store: RunStore, events: list[Event]) -> None:
-    for event in events:
-        store.append(fold_all(events).id, event)
-
-
 def listed(store: RunStore, **filters: str) -> list[str]:
     return [item.id for item in store.list(**filters)]  # type: ignore[arg-type]
-
-
-def change(path: Path, statement: str) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
-        connection.commit()
 
 
 def test_a_tag_is_kept_trimmed_and_in_composed_form() -> None:

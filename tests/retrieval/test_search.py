@@ -26,12 +26,6 @@ NOTES = b"---\nkind: graph\n---\n# Notes\n\n## Graph\nGraph: has edges and verti
 EVERYTHING = {"book.md": BOOK, "log.md": LOG, "notes.md": NOTES}
 
 
-@pytest.fixture(scope="module")
-def run() -> Iterator[Run]:
-    with asyncio.Runner() as runner:
-        yield runner.run
-
-
 class Shelf:
     """A folder of a store with retrievers for its collections."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,12 +33,6 @@ SOURCES = {
     "notes.md": "---\nkind: graph\n---\n# Notes\n\n## Graph\nGraph: has edges and vertices.\n",
 }
 QUERY = "edges and vertices of a graph"
-
-
-@pytest.fixture(scope="module")
-def run() -> Iterator[Run]:
-    with asyncio.Runner() as runner:
-        yield runner.run
 
 
 Shelf = Callable[[SearchMethod], CollectionRetriever]

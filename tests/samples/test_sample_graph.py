@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,12 +41,6 @@ class Collection:
     async def describe(self, collection: str) -> CollectionInfo:
         info = CollectionInfo(collection, "m", 4, "", "", "")
         return replace(info, passages=self.passages, fingerprint=self.fingerprint)
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    with asyncio.Runner() as runner:
-        yield runner.run
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
@@ -68,12 +67,6 @@ class SumEmbedder:
         rows[:, 0] = [sum(text.encode()) % 97 for text in texts]
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return rows
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    with asyncio.Runner() as runner:
-        yield runner.run
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +23,6 @@ from engine.settings import Settings
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 MAKE = "run `make samples`"
 QUESTIONS = ("fasting glucose of diabetes", "欧拉回路 连通图")
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    with asyncio.Runner() as runner:
-        yield runner.run
 
 
 @asynccontextmanager

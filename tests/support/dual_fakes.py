@@ -25,7 +25,7 @@ from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.roles import DualRoles
 from tests.support import fakes
-from tests.support.fakes import FakeResources, FakeRetriever
+from tests.support.fakes import FakeGrader, FakeResources, FakeRetriever
 
 OFF = Evaluation(False, (Suggestion("reasonableness", "It does not say when."),), "fake")
 WORSE = Evaluation(
@@ -33,6 +33,8 @@ WORSE = Evaluation(
 )
 SOLVED = Evaluation(True, (), "fake")
 BROAD = RouteChoice("hierarchical_search", "overview", "It is broad.")
+SECTION = frozenset({"s1"})
+PASSAGE = frozenset({"p1"})
 
 
 async def hang() -> None:
@@ -200,6 +202,16 @@ class DualResources(FakeResources):
             fingerprint=self.fingerprint,
         )
         return Roles(shared.retriever, shared.grader, shared.rewriter, shared.generator, own=dual), manifest
+
+
+def relevant(names: frozenset[str] = SECTION, **roles: object) -> DualResources:
+    """Resources whose grader passes the passages named."""
+    return DualResources(grader=FakeGrader(relevant=names), **roles)  # type: ignore[arg-type]
+
+
+def direct(**roles: object) -> DualResources:
+    """Resources whose router answers at once."""
+    return relevant(PASSAGE, router=FakeStrategyRouter(RouteChoice("direct", "smalltalk")), **roles)
 
 
 def memory(question: str = "first", answer: str = "It is so [1].", **changes: object) -> Memory:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import uuid
@@ -19,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 URL_VARIABLE = "WORKBENCH_TEST_POSTGRES_URL"
 _OPTIONS = {"fsync": "off", "max_connections": "200", "listen_addresses": "127.0.0.1"}
@@ -135,7 +136,7 @@ def running(*, own: bool = False) -> Iterator[Server]:
             shutil.chown(folder, "postgres", "postgres")
         made = [*_as_user(), _program("initdb"), "-D", str(folder / "data"), "-U", "workbench", "-A", "trust"]
         subprocess.run([*made, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"], check=True, capture_output=True)
-        server = Server(folder, _free_port(), "")
+        server = Server(folder, free_port(), "")
         server.url = f"postgresql://workbench@127.0.0.1:{server.port}/postgres"
         server.start()
         try:
@@ -156,9 +157,3 @@ def _as_user() -> list[str]:
     if os.geteuid() != 0:
         return []
     return ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", "--pdeathsig", "QUIT"]
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

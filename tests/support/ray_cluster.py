@@ -10,7 +10,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 _START_S = 60.0
 _END_S = 30.0
@@ -145,7 +146,7 @@ def running(processors: int = 1, nodes: int = 0) -> Iterator[Cluster]:
         "RAY_health_check_period_ms": "500",
         "RAY_health_check_failure_threshold": "4",
     }
-    cluster = Cluster(folder, _free_port(), environment)
+    cluster = Cluster(folder, free_port(), environment)
     try:
         cluster.start_head(processors)
         for _ in range(nodes):
@@ -184,9 +185,3 @@ def _own_address() -> str:
     from ray.util import get_node_ip_address
 
     return str(get_node_ip_address())  # type: ignore[no-untyped-call]
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -16,19 +16,21 @@ from engine.roles import SILENT, GenerationRequest, Trace
 from engine.workflows.dual_loop.workflow import DualState
 from tests.support.dual_fakes import (
     OFF,
+    PASSAGE,
     SOLVED,
     WORSE,
-    DualResources,
     FakeDirect,
     FakeEvaluator,
     FakeSections,
     FakeStrategyRouter,
     FakeWeb,
+    direct,
     dual,
     events_of,
     finished,
+    relevant,
 )
-from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter, path
+from tests.support.fakes import FakeGenerator, FakeRetriever, FakeRewriter, path
 
 NODES = [
     "retrieve_memory",
@@ -41,14 +43,7 @@ NODES = [
     "grade_relevance",
     "consolidate_memory",
 ]
-SECTION = frozenset({"s1"})
-PASSAGE = frozenset({"p1"})
 PAGE = frozenset({"web:1"})
-
-
-def relevant(names: frozenset[str] = SECTION, **roles: object) -> DualResources:
-    """Resources whose grader passes the passages named."""
-    return DualResources(grader=FakeGrader(relevant=names), **roles)  # type: ignore[arg-type]
 
 
 def tried(record: RunRecord) -> list[tuple[str, int, str, str]]:
@@ -310,10 +305,6 @@ def test_an_evaluation_that_contradicts_itself_counts_as_its_suggestions_do() ->
 
 
 # -- direct answers -------------------------------------------------------------------------------------------------
-
-
-def direct(**roles: object) -> DualResources:
-    return relevant(PASSAGE, router=FakeStrategyRouter(RouteChoice("direct", "smalltalk")), **roles)
 
 
 def test_a_direct_answer_is_judged_too_and_searches_nothing() -> None:

@@ -5,34 +5,21 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ModelError
-from engine.model.values import RouteChoice
 from engine.model.values.names import WEB_ID
 from engine.replay import what_if
 from tests.support.dual_fakes import (
     OFF,
-    DualResources,
     FakeEvaluator,
     FakeMemory,
     FakeRecallGrader,
-    FakeStrategyRouter,
     FakeWeb,
+    direct,
     dual,
     finished,
     memory,
+    relevant,
 )
-from tests.support.fakes import FakeGenerator, FakeGrader
-
-SECTION = frozenset({"s1"})
-PASSAGE = frozenset({"p1"})
-
-
-def relevant(names: frozenset[str] = SECTION, **roles: object) -> DualResources:
-    """Resources whose grader passes the passages named."""
-    return DualResources(grader=FakeGrader(relevant=names), **roles)  # type: ignore[arg-type]
-
-
-def direct(**roles: object) -> DualResources:
-    return relevant(PASSAGE, router=FakeStrategyRouter(RouteChoice("direct", "smalltalk")), **roles)
+from tests.support.fakes import FakeGenerator
 
 
 def test_an_answer_that_passed_is_remembered_with_its_sources() -> None:

@@ -12,12 +12,12 @@ from engine.flow import compiled, workflow
 from engine.flow.graph import graph_of
 from engine.model.config import Mode, RoleModel, RoleModels, RunConfig
 from engine.model.events import Analysed, Decided, Fused, PassageGraded, Reranked, Retrieved
-from engine.model.values import LISTS_OF_MODE, Attachment, GraphEvidence, ModeNote, QueryAnalysis, RunRecord
+from engine.model.values import LISTS_OF_MODE, Attachment, GraphEvidence, ModeNote, QueryAnalysis
 from engine.replay import what_if
 from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound
 from engine.workflows.graph_hybrid.workflow import GraphState
-from tests.support.fakes import FakeGrader
+from tests.support.fakes import FakeGrader, path
 from tests.support.loop_fakes import ScriptedReranker, ScriptedRewriter
 from tests.support.mode_fakes import (
     FakeSearcher,
@@ -34,10 +34,6 @@ ROUND = ["retrieve", "grade_documents"]
 ALL = frozenset(f"{letter}{place}" for letter in "vgca" for place in range(1, 9))
 CHAT = RoleModels(generator=RoleModel("ollama:none"))
 SEARCHING: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
-
-
-def path(record: RunRecord) -> list[str]:
-    return [item.node for item in record.nodes]
 
 
 def passing() -> GraphResources:

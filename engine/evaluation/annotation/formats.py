@@ -19,7 +19,6 @@ from engine.knowledge.loaders.separated import allow_long_cells
 from engine.model.values import PassageId
 
 Format = Literal["qrels", "quepid", "jsonl"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 MOST_LINES = 200_000
 _DRAWN: tuple[Drawing, ...] = get_args(Drawing)
 _RIGHT = ("yes", "in_part", "no")

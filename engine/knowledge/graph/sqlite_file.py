@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.database.faults import cause_of, is_damage, primary_code
+from engine.database.transaction import writing
 from engine.errors import EngineClosed, GraphStoreError
-from engine.records.format import format_of, writing
 
 FORMAT = 1
 _AGAIN_S = 0.01
@@ -146,7 +146,7 @@ class GraphFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         try:
-            found = format_of(db)
+            found = int(db.execute("PRAGMA user_version").fetchone()[0])
             if found > FORMAT:
                 raise GraphStoreError.file_newer(path=str(self.path), found=found, known=FORMAT)
             # SQLite answers at once, regardless of the timeout, where two connections ask for the log at the same time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import Field, asdict, dataclass, fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, cast
@@ -96,11 +96,15 @@ def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
 
 _UNSET: Any = _Unset()
 Own = TypeVar("Own", bound=Options)
+_Class = TypeVar("_Class", bound=type)
 
 
-def _by_workflow(declared_field: Any) -> Any:
-    """A setting that a workflow may have another default of."""
-    return field(default=_UNSET, metadata=declared_field.metadata)
+def _defaults_by_workflow(config: _Class) -> _Class:
+    """Leave the settings of a config that are not named unset: a workflow may have another default of each."""
+    for item in vars(config).values():
+        if isinstance(item, Field) and "setting" in item.metadata:
+            item.default = _UNSET
+    return config
 
 
 class _ByWorkflow:
@@ -122,6 +126,7 @@ class _ByWorkflow:
 
 
 @dataclass(frozen=True, slots=True)
+@_defaults_by_workflow
 class RunConfig:
     """Everything that decides how one question is run; two equal configs mean the same run.
 
@@ -133,273 +138,220 @@ class RunConfig:
     collection: str = "samples"
     milvus_address: str = ""
     """Another Milvus server than the settings' own; must be one that they list. Empty: the settings' own."""
-    mode: Mode = _by_workflow(  # noqa: RUF009
-        choice(
-            {
-                "naive": N_("Naive"),
-                "local": N_("Local"),
-                "global": N_("Global"),
-                "hybrid": N_("Hybrid"),
-                "mix": N_("Mix"),
-                "bypass": N_("Bypass"),
-            },
-            N_("Mode"),
-            N_(
-                "Where passages are looked for. A mode that cannot do its own work (no graph, no entity found) says "
-                "so. Usual: mix."
-            ),
-            notes={
-                "naive": N_("Vectors alone; the graph is not looked at."),
-                "local": N_("Entities of the query and their neighbourhood: precise where the question names things."),
-                "global": N_("Summaries of communities: broad, for questions about the whole."),
-                "hybrid": N_("Local and global at once, merged and reranked."),
-                "mix": N_("Graph and vectors together, reranked: the usual choice."),
-                "bypass": N_("No search: answered without passages, so nothing is graded or cited."),
-            },
-        )
+    mode: Mode = choice(
+        {
+            "naive": N_("Naive"),
+            "local": N_("Local"),
+            "global": N_("Global"),
+            "hybrid": N_("Hybrid"),
+            "mix": N_("Mix"),
+            "bypass": N_("Bypass"),
+        },
+        N_("Mode"),
+        N_(
+            "Where passages are looked for. A mode that cannot do its own work (no graph, no entity found) says "
+            "so. Usual: mix."
+        ),
+        notes={
+            "naive": N_("Vectors alone; the graph is not looked at."),
+            "local": N_("Entities of the query and their neighbourhood: precise where the question names things."),
+            "global": N_("Summaries of communities: broad, for questions about the whole."),
+            "hybrid": N_("Local and global at once, merged and reranked."),
+            "mix": N_("Graph and vectors together, reranked: the usual choice."),
+            "bypass": N_("No search: answered without passages, so nothing is graded or cited."),
+        },
     )
     """``naive`` in workflows that know no other."""
-    search: SearchMethod = _by_workflow(  # noqa: RUF009
-        choice(
-            {"vector": N_("by meaning"), "full_text": N_("by words"), "fused": N_("both")},
-            N_("Search"),
-            N_(
-                "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, "
-                "numbers "
-                "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early; "
-                "a collection without full text is then searched by meaning. Usual: both."
+    search: SearchMethod = choice(
+        {"vector": N_("by meaning"), "full_text": N_("by words"), "fused": N_("both")},
+        N_("Search"),
+        N_(
+            "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, "
+            "numbers "
+            "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early; "
+            "a collection without full text is then searched by meaning. Usual: both."
+        ),
+        default="fused",
+        notes={
+            "full_text": N_(
+                "Words decide the order. The similarity threshold is still about meaning: each passage found is "
+                "measured against the question and dropped below it."
             ),
-            default="fused",
-            notes={
-                "full_text": N_(
-                    "Words decide the order. The similarity threshold is still about meaning: each passage found is "
-                    "measured against the question and dropped below it."
-                ),
-                "fused": N_(
-                    "Both lists decide the order. The similarity threshold is still about meaning: what words alone "
-                    "found is measured too, and dropped below it."
-                ),
-            },
-        )
+            "fused": N_(
+                "Both lists decide the order. The similarity threshold is still about meaning: what words alone "
+                "found is measured too, and dropped below it."
+            ),
+        },
     )
     """How passages are looked for; the similarity threshold is about the vectors in any case (SC-02)."""
-    top_k: int = _by_workflow(
-        number(
-            (1, 20, 5, 1),
-            N_("Top-k"),
-            N_(
-                "How many of the best candidates may be kept and graded. More finds more and costs more grading. "
-                "Usual: 5–10."
-            ),
-            whole=True,
-            usual=(5, 10),
-        )
+    top_k: int = number(
+        (1, 20, 5, 1),
+        N_("Top-k"),
+        N_(
+            "How many of the best candidates may be kept and graded. More finds more and costs more grading. "
+            "Usual: 5–10."
+        ),
+        whole=True,
+        usual=(5, 10),
     )
-    similarity_threshold: float = _by_workflow(
-        number(
-            (0, 1, 0.3, 0.01),
-            N_("Min. similarity"),
-            N_(
-                "Candidates less similar than this are dropped before grading, and stay visible with their margin. 0 "
-                "is unrelated text, a right passage is usually near 0.5. It is about meaning also where words decide "
-                "the order. Usual: 0.30–0.50."
-            ),
-            usual=(0.3, 0.5),
-        )
+    similarity_threshold: float = number(
+        (0, 1, 0.3, 0.01),
+        N_("Min. similarity"),
+        N_(
+            "Candidates less similar than this are dropped before grading, and stay visible with their margin. 0 "
+            "is unrelated text, a right passage is usually near 0.5. It is about meaning also where words decide "
+            "the order. Usual: 0.30–0.50."
+        ),
+        usual=(0.3, 0.5),
     )
-    grade_pass_threshold: float = _by_workflow(
-        number(
-            (0, 1, 0.6, 0.01),
-            N_("Min. pass rate"),
-            N_(
-                "Share of kept passages that must pass the grader; below it the question is rewritten. Usual: "
-                "0.40–0.80."
-            ),
-            usual=(0.4, 0.8),
-        )
+    grade_pass_threshold: float = number(
+        (0, 1, 0.6, 0.01),
+        N_("Min. pass rate"),
+        N_("Share of kept passages that must pass the grader; below it the question is rewritten. Usual: 0.40–0.80."),
+        usual=(0.4, 0.8),
     )
-    max_rewrites: int = _by_workflow(
-        number(
-            (0, 5, 3, 1),
-            N_("Max rewrites"),
-            N_("How often the question may be rephrased and searched again. Each one adds a full round. Usual: 2–3."),
-            whole=True,
-            usual=(2, 3),
-        )
+    max_rewrites: int = number(
+        (0, 5, 3, 1),
+        N_("Max rewrites"),
+        N_("How often the question may be rephrased and searched again. Each one adds a full round. Usual: 2–3."),
+        whole=True,
+        usual=(2, 3),
     )
-    min_confidence: float = _by_workflow(
-        number(
-            (0, 1, 0.5, 0.01),
-            N_("Min. P(relevant)"),
-            N_("A passage passes when the grader's probability that it is relevant reaches this."),
-        )
+    min_confidence: float = number(
+        (0, 1, 0.5, 0.01),
+        N_("Min. P(relevant)"),
+        N_("A passage passes when the grader's probability that it is relevant reaches this."),
     )
-    cascade: bool = _by_workflow(
-        switch(
-            N_("Screen before the grader"),
-            N_(
-                "A cheap screener judges every passage first: the built-in grader, or a model that gives scores. Where "
-                "it is sure, its verdict stands; between the two cuts the grader is asked. Min. P(relevant) is then "
-                "about the grader's verdicts alone."
-            ),
-        )
+    cascade: bool = switch(
+        N_("Screen before the grader"),
+        N_(
+            "A cheap screener judges every passage first: the built-in grader, or a model that gives scores. Where "
+            "it is sure, its verdict stands; between the two cuts the grader is asked. Min. P(relevant) is then "
+            "about the grader's verdicts alone."
+        ),
     )
-    cascade_low: float = _by_workflow(
-        number(
-            (0, 1, 0.2, 0.01),
-            N_("Screener's no below"),
-            N_("A passage whose P(relevant) by the screener is below this does not pass, and the grader is not asked."),
-        )
+    cascade_low: float = number(
+        (0, 1, 0.2, 0.01),
+        N_("Screener's no below"),
+        N_("A passage whose P(relevant) by the screener is below this does not pass, and the grader is not asked."),
     )
-    cascade_high: float = _by_workflow(
-        number(
-            (0, 1, 0.9, 0.01),
-            N_("Screener's yes from"),
-            N_("A passage whose P(relevant) by the screener reaches this passes, and the grader is not asked."),
-        )
+    cascade_high: float = number(
+        (0, 1, 0.9, 0.01),
+        N_("Screener's yes from"),
+        N_("A passage whose P(relevant) by the screener reaches this passes, and the grader is not asked."),
     )
-    gate: GatePolicy = _by_workflow(  # noqa: RUF009
-        choice(
-            {"min_relevant": N_("Number of relevant passages"), "pass_rate": NC_("setting", "Pass rate")},
-            N_("Answer when"),
-            N_(
-                "When to stop searching: when a share of the kept passages passed, or as soon as n passages passed. "
-                "Where one passage holds the answer, a pass rate of 0.60 cannot be met while five are kept."
-            ),
-        )
+    gate: GatePolicy = choice(
+        {"min_relevant": N_("Number of relevant passages"), "pass_rate": NC_("setting", "Pass rate")},
+        N_("Answer when"),
+        N_(
+            "When to stop searching: when a share of the kept passages passed, or as soon as n passages passed. "
+            "Where one passage holds the answer, a pass rate of 0.60 cannot be met while five are kept."
+        ),
     )
-    min_relevant: int = _by_workflow(
-        number(
-            (1, 20, 1, 1),
-            N_("Min. relevant passages"),
-            N_("Distinct passages that passed, over all rounds when the context is their union."),
-            whole=True,
-        )
+    min_relevant: int = number(
+        (1, 20, 1, 1),
+        N_("Min. relevant passages"),
+        N_("Distinct passages that passed, over all rounds when the context is their union."),
+        whole=True,
     )
-    needs_whole: bool = _by_workflow(
-        switch(
-            N_("Require complete coverage"),
-            N_(
-                "Once enough passages passed, they are judged as a whole: do they answer the question together? If "
-                "only in part, the search goes on. Built in by the words that they cover together; a chat model as "
-                "grader is asked once more in such a round."
-            ),
-        )
+    needs_whole: bool = switch(
+        N_("Require complete coverage"),
+        N_(
+            "Once enough passages passed, they are judged as a whole: do they answer the question together? If "
+            "only in part, the search goes on. Built in by the words that they cover together; a chat model as "
+            "grader is asked once more in such a round."
+        ),
     )
-    split: bool = _by_workflow(
-        switch(
-            N_("Split the question"),
-            N_(
-                "A question that asks several things is split into parts. Until a passed passage answers each of them, "
-                "rewrites search for the part that is open. Built in by clauses, with a chat model as rewriter in one "
-                "further call."
-            ),
-        )
+    split: bool = switch(
+        N_("Split the question"),
+        N_(
+            "A question that asks several things is split into parts. Until a passed passage answers each of them, "
+            "rewrites search for the part that is open. Built in by clauses, with a chat model as rewriter in one "
+            "further call."
+        ),
     )
-    translate: bool = _by_workflow(
-        switch(
-            N_("Translate the question"),
-            N_(
-                "Where the collection is in another language than the question, its query is searched in that language "
-                "too, and both lists become one. Needs a chat model as rewriter: one call a round."
-            ),
-        )
+    translate: bool = switch(
+        N_("Translate the question"),
+        N_(
+            "Where the collection is in another language than the question, its query is searched in that language "
+            "too, and both lists become one. Needs a chat model as rewriter: one call a round."
+        ),
     )
-    context: ContextPolicy = _by_workflow(  # noqa: RUF009
-        choice(
-            {"union": NC_("setting", "All rounds"), "last_round": N_("Last round")},
-            N_("Passages for the answer"),
-            N_("Passed passages of all rounds together, or of the last round alone."),
-        )
+    context: ContextPolicy = choice(
+        {"union": NC_("setting", "All rounds"), "last_round": N_("Last round")},
+        N_("Passages for the answer"),
+        N_("Passed passages of all rounds together, or of the last round alone."),
     )
-    answer_unverified: bool = _by_workflow(
-        switch(
-            N_("Answer even if nothing passed"),
-            N_("Uses the best unverified passages; the answer is then marked as unverified."),
-        )
+    answer_unverified: bool = switch(
+        N_("Answer even if nothing passed"),
+        N_("Uses the best unverified passages; the answer is then marked as unverified."),
     )
-    expand: Expand = _by_workflow(  # noqa: RUF009
-        choice(
-            {"none": N_("Nothing more"), "neighbours": N_("Neighbours"), "section": N_("Section")},
-            N_("Around each passage"),
-            N_(
-                "What a passage for the answer brings along from its source, as far as the token budget has room once "
-                "every passage is in. More context, and more tokens."
-            ),
-            notes={
-                "neighbours": N_("The passage before it and the one after it."),
-                "section": N_("The rest of its section, up to eight passages on each side."),
-            },
-        )
+    expand: Expand = choice(
+        {"none": N_("Nothing more"), "neighbours": N_("Neighbours"), "section": N_("Section")},
+        N_("Around each passage"),
+        N_(
+            "What a passage for the answer brings along from its source, as far as the token budget has room once "
+            "every passage is in. More context, and more tokens."
+        ),
+        notes={
+            "neighbours": N_("The passage before it and the one after it."),
+            "section": N_("The rest of its section, up to eight passages on each side."),
+        },
     )
-    refine: bool = _by_workflow(
-        switch(
-            N_("Cut passages to what bears"),
-            N_(
-                "Leaves out sentences that do not bear on the question before the answer is written. Citations still "
-                "point to the whole passage. Built in by words; a chat model as refiner picks the sentences, one call "
-                "a passage."
-            ),
-        )
+    refine: bool = switch(
+        N_("Cut passages to what bears"),
+        N_(
+            "Leaves out sentences that do not bear on the question before the answer is written. Citations still "
+            "point to the whole passage. Built in by words; a chat model as refiner picks the sentences, one call "
+            "a passage."
+        ),
     )
-    sentence_threshold: float = _by_workflow(
-        number(
-            (0, 1, 0.3, 0.01),
-            N_("Bearing at least"),
-            N_(
-                "Sentences that bear less than this on the question are left out; those of a passage that bear most "
-                "always stay. Usual: 0.20–0.50."
-            ),
-            usual=(0.2, 0.5),
-        )
+    sentence_threshold: float = number(
+        (0, 1, 0.3, 0.01),
+        N_("Bearing at least"),
+        N_(
+            "Sentences that bear less than this on the question are left out; those of a passage that bear most "
+            "always stay. Usual: 0.20–0.50."
+        ),
+        usual=(0.2, 0.5),
     )
-    min_support: float = _by_workflow(
-        number(
-            (0, 1, 0.5, 0.01),
-            N_("Min. P(supported)"),
-            N_(
-                "A sentence of the answer is supported when the verifier's probability that what it cites says it "
-                "reaches this. The built-in verifier says 0 or 1."
-            ),
-        )
+    min_support: float = number(
+        (0, 1, 0.5, 0.01),
+        N_("Min. P(supported)"),
+        N_(
+            "A sentence of the answer is supported when the verifier's probability that what it cites says it "
+            "reaches this. The built-in verifier says 0 or 1."
+        ),
     )
-    probe_k: int = _by_workflow(
-        number(
-            (1, 100, 20, 1),
-            N_("Candidates retrieved"),
-            N_("How deep the search looks. What lies beyond top-k is not graded but stays visible."),
-            whole=True,
-        )
+    probe_k: int = number(
+        (1, 100, 20, 1),
+        N_("Candidates retrieved"),
+        N_("How deep the search looks. What lies beyond top-k is not graded but stays visible."),
+        whole=True,
     )
-    grade_probe: bool = _by_workflow(
-        switch(N_("Grade all candidates"), N_("Also grades what the gates dropped: costs more, shows more."))
+    grade_probe: bool = switch(
+        N_("Grade all candidates"), N_("Also grades what the gates dropped: costs more, shows more.")
     )
     """Every probed candidate is graded, so that what-if knows the verdicts of those below the gate too."""
-    reasons: Reasons = _by_workflow(  # noqa: RUF009
-        choice(
-            {"after": N_("After the answer"), "before": N_("With the verdict"), "never": N_("Never")},
-            N_("Reasons of verdicts"),
-            N_(
-                "When a chat model whose verdict is the probability of one word is asked why: one call a passage, in "
-                "the background once the answer is out, or before the next step. Any other verdict comes with its "
-                "reason."
-            ),
-            notes={
-                "before": N_("A rewriter sees them too. Every verdict takes a call more."),
-                "never": N_("Verdicts have a probability and no reason."),
-            },
-        )
+    reasons: Reasons = choice(
+        {"after": N_("After the answer"), "before": N_("With the verdict"), "never": N_("Never")},
+        N_("Reasons of verdicts"),
+        N_(
+            "When a chat model whose verdict is the probability of one word is asked why: one call a passage, in "
+            "the background once the answer is out, or before the next step. Any other verdict comes with its "
+            "reason."
+        ),
+        notes={
+            "before": N_("A rewriter sees them too. Every verdict takes a call more."),
+            "never": N_("Verdicts have a probability and no reason."),
+        },
     )
-    ignore_cache: bool = _by_workflow(
-        switch(N_("Re-grade"), N_("Asks a chat model again even where the same verdict is stored."))
-    )
-    budget_s: float = _by_workflow(
-        number(
-            (1, 3600, 120, 1),
-            N_("Time budget, seconds"),
-            N_("After it, no further search: one answer is made from what there is."),
-            boxed=True,
-        )
+    ignore_cache: bool = switch(N_("Re-grade"), N_("Asks a chat model again even where the same verdict is stored."))
+    budget_s: float = number(
+        (1, 3600, 120, 1),
+        N_("Time budget, seconds"),
+        N_("After it, no further search: one answer is made from what there is."),
+        boxed=True,
     )
     models: RoleModels = _ALL_BUILT_IN
     options: Annotated[Options, _ByWorkflow] = _LEFT_OUT

@@ -6,15 +6,17 @@ The engine and every what-if call the same :func:`decide_evaluation`, so a repla
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
+from engine.model.language import language_of
 from engine.model.values import (
     Comparison,
     Context,
     Decision,
+    Draft,
     Evaluation,
     Excerpt,
     Outcome,
@@ -24,6 +26,7 @@ from engine.model.values import (
     Round,
     Verdict,
 )
+from engine.roles import EvaluationAim, EvaluationRequest
 from engine.workflows.answer_evaluation.options import gener_epoch
 
 EXCERPT_CHARS = 500
@@ -109,6 +112,21 @@ def excerpts(passages: Sequence[Passage], top_k: int) -> tuple[Excerpt, ...]:
     In the order of the answer's markers, so the first excerpt is ``[1]``.
     """
     return tuple(Excerpt(item.id, *_cut(item.text)) for item in passages[:top_k])
+
+
+def evaluation_request(
+    question: str,
+    answer: str,
+    draft: Draft,
+    passages: Sequence[Passage],
+    seen: Sequence[Excerpt],
+    *,
+    aim: EvaluationAim = "answer",
+) -> EvaluationRequest:
+    """The request to judge an answer by the excerpts of its passages."""
+    shown = tuple(replace(passage, text=item.text) for passage, item in zip(passages, seen, strict=False))
+    language, unseen = language_of(question), len(passages) - len(shown)
+    return EvaluationRequest(question, answer, shown, language, aim, unseen, draft.removed_markers)
 
 
 def _cut(text: str) -> tuple[str, bool]:

@@ -14,8 +14,8 @@ from engine.flow.context import Roles
 from engine.model.cost import Cost
 from engine.model.surroundings import around_of, read_with
 from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
-from engine.replay.course import Driver, ReplayPath, Unrecorded, decisions_of
-from engine.replay.recorded import Evidence, same_context
+from engine.replay.course import ReplayPath, Unrecorded, decisions_of
+from engine.replay.recorded import RecordedRole, same_context
 from engine.replay.replay import Replay
 from engine.replay.values import Gap
 from engine.roles import NO_LIMIT, SILENT, EvaluationRequest, Trace
@@ -73,14 +73,10 @@ async def _observe(made: Mapping[str, Any]) -> None:
     """A replay leaves no observation."""
 
 
-class _RecordedWriter:
+class _RecordedWriter(RecordedRole):
     """Writes the recorded answers again, and evaluates them as they were."""
 
     context_tokens = NO_LIMIT
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     def count_tokens(self, text: str) -> int:
         return 0
@@ -104,7 +100,7 @@ class _RecordedWriter:
         if course.live or revised is None or not all_as_recorded(course, record):
             raise Unrecorded("unrecorded", once, Cost())
         # A revision that came to nothing: the answer that it was to revise stands.
-        course.cost = course.cost + prices.generation
+        course.cost += prices.generation
         raise ModelError.restored("The recorded revision came to nothing.", "")
 
     def _revised_the_same(self, number: int, course: ReplayPath) -> bool:
@@ -127,7 +123,7 @@ class _RecordedWriter:
             raise Unrecorded("evaluation", price)
         if draft.evaluation is None:
             raise ModelError.restored("The recorded evaluation came to nothing.", "")
-        course.cost = course.cost + price
+        course.cost += price
         return draft.evaluation
 
     def _gap(self, draft: Draft, course: ReplayPath) -> Gap | None:

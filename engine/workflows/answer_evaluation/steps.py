@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,10 +14,10 @@ from engine.model.decide import open_parts
 from engine.model.events import AnswerBegun, AnswerCompleted, ContextAssembled, Decided, Drafted, Evaluated
 from engine.model.language import language_of
 from engine.model.surroundings import read_with, texts_around
-from engine.model.values import Around, Decision, Draft, Evaluation, Excerpt, Passage, PassageId, Round
+from engine.model.values import Around, Decision, Draft, Evaluation, PassageId, Round
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
-from engine.roles import EvaluationRequest, GenerationRequest
+from engine.roles import GenerationRequest
 from engine.roles.conversation import Revision, newest_answer
 from engine.workflows.answer_evaluation.options import gener_epoch
 from engine.workflows.answer_evaluation.policy import (
@@ -26,6 +25,7 @@ from engine.workflows.answer_evaluation.policy import (
     REVISE,
     EvaluationEvidence,
     decide_evaluation,
+    evaluation_request,
     excerpts,
     observation,
     scores_of,
@@ -91,17 +91,17 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
             _keep_what_arrived(citing, run)
             raise
         run.warn(failure, _NODE)
-        run.emit(_completed(state["draft"]))
+        run.emit(AnswerCompleted.of(state["draft"]))
         return {"writer_failed": True}
     except BaseException:
         # What had arrived stays in the record, no matter what ended the writing; a revision leaves the earlier answer.
         if revising:
-            run.emit(_completed(state["draft"]))
+            run.emit(AnswerCompleted.of(state["draft"]))
         else:
             _keep_what_arrived(citing, run)
         raise
     run.emit(Drafted(draft=draft))
-    run.emit(_completed(draft))
+    run.emit(AnswerCompleted.of(draft))
     if trace.cut is not None:
         run.warn(trace.cut, _NODE)
     return {
@@ -136,13 +136,9 @@ def _draft(index: int, resolved: ResolvedAnswer) -> Draft:
     return Draft(index, resolved.text, resolved.citations, resolved.removed)
 
 
-def _completed(draft: Draft) -> AnswerCompleted:
-    return AnswerCompleted(answer=draft.text, citations=draft.citations, removed_markers=draft.removed_markers)
-
-
 def _keep_what_arrived(citing: Citing[StreamedCitations], run: RunContext) -> None:
     if citing.citations.raw:
-        run.emit(_completed(_draft(0, citing.complete().answer)))
+        run.emit(AnswerCompleted.of(_draft(0, citing.complete().answer)))
 
 
 def _answer_message(text: str) -> Any:
@@ -187,7 +183,7 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
         return None
     passages, draft = read_with(state["context"].passages, _around(state)), state["draft"]
     seen = excerpts(passages, run.config.top_k)
-    request = _request(state["question"], newest_answer(state["messages"]), draft, passages, seen)
+    request = evaluation_request(state["question"], newest_answer(state["messages"]), draft, passages, seen)
     try:
         async with run.within(max(0.0, run.clock.left_s())):
             evaluation = await own_roles(run, AnswerRoles).evaluator.evaluate(request, trace)
@@ -207,20 +203,6 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
 
 def _around(state: Mapping[str, Any]) -> dict[PassageId, Around]:
     return texts_around(state["context"], state["rounds"], state.get("surroundings"))
-
-
-def _request(
-    question: str, answer: str, draft: Draft, passages: Sequence[Passage], seen: tuple[Excerpt, ...]
-) -> EvaluationRequest:
-    shown = tuple(replace(passage, text=item.text) for passage, item in zip(passages, seen, strict=False))
-    return EvaluationRequest(
-        question=question,
-        answer=answer,
-        passages=shown,
-        language=language_of(question),
-        unseen=len(passages) - len(shown),
-        removed_markers=draft.removed_markers,
-    )
 
 
 async def _observe(state: Mapping[str, Any], run: RunContext) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from engine.flow.declaration import Workflow, later
+from engine.flow.declaration import Workflow
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
+from engine.model.later import later
 from engine.model.values import Context, Draft, Evaluation, Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import outcome_of_answer
@@ -95,16 +97,7 @@ WORKFLOW = Workflow(
                 lead=N_("prepare"),
                 tab="passages",
             ),
-            "generate_answer": Node(
-                step=generate_answer,
-                name=N_("Generate"),
-                kind="answer",
-                who=N_("The generator"),
-                work=N_("writes and cites"),
-                doing=N_("The generator is writing the answer"),
-                lead=N_("write again"),
-                tab="loop",
-            ),
+            "generate_answer": replace(nodes.answer(generate_answer), lead=N_("write again")),
             "eval_answer": Node(
                 step=eval_answer,
                 name=N_("Evaluate"),

@@ -312,7 +312,7 @@ class _RecordedSearch:
         tried = replay.searches.tried(found)
         if tried is not None and tried.status == "failed":
             raise _failed(tried.why)
-        course.cost = course.cost + replay.evidence.prices.search
+        course.cost += replay.evidence.prices.search
         return found
 
 
@@ -426,11 +426,11 @@ class _RecordedAnswers:
         if course.live or not course.state["drafts"] or judged is None:
             raise Unrecorded("unrecorded", self._writing)
         # An answer that did not come about: those before it stand.
-        course.cost = course.cost + self._replay.evidence.prices.generation
+        course.cost += self._replay.evidence.prices.generation
         raise ModelError.restored("The recorded answer came to nothing.", "")
 
     def _give(self, draft: Draft, course: ReplayPath) -> str:
-        course.cost = course.cost + self._replay.evidence.prices.generation
+        course.cost += self._replay.evidence.prices.generation
         course.answers += 1
         return draft.text
 
@@ -465,7 +465,7 @@ class _RecordedAnswers:
             raise Unrecorded("unrecorded", price)
         if draft.evaluation is None:
             raise ModelError.restored("The recorded evaluation came to nothing.", "")
-        course.cost = course.cost + price
+        course.cost += price
         return draft.evaluation
 
     def _same_excerpts(self, draft: Draft, context: Context) -> bool:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
-from engine.flow.declaration import Workflow, judged_a_round, later, screenings_a_passage
+from engine.flow.declaration import Workflow, judged_a_round, screenings_a_passage
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
+from engine.model.later import later
 from engine.model.values import STRATEGIES, Context, Draft, Outcome, Passage, Recall, RunRecord, Strategy, TriedRoute
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, outcome_of
 from engine.workflows.dual_loop.steps.answers import direct_response, generate_response, grade_relevance
 from engine.workflows.dual_loop.steps.documents import grade_documents, retrieve_documents, rewrite_query, route_query
 from engine.workflows.dual_loop.steps.memory import consolidate_memory, retrieve_memory
+from engine.workflows.steps import nodes
 
 
 class DualState(RunState, total=False):
@@ -159,52 +162,11 @@ WORKFLOW = Workflow(
                 doing=N_("Earlier answers are being looked up"),
                 tab="loop",
             ),
-            "route_query": Node(
-                step=route_query,
-                name=N_("Choose route"),
-                kind="route",
-                who=N_("The router"),
-                work=N_("answer or search"),
-                doing=N_("The router is choosing between answer and search"),
-                tab="loop",
-            ),
-            "rewrite_query": Node(
-                step=rewrite_query,
-                name=N_("Rewrite"),
-                kind="rewrite",
-                who=N_("The rewriter"),
-                work=N_("rephrases it"),
-                doing=N_("The rewriter is rephrasing the question"),
-                lead=N_("rewrite"),
-                tab="rewrites",
-            ),
-            "retrieve_documents": Node(
-                step=retrieve_documents,
-                name=N_("Retrieve"),
-                kind="search",
-                who=N_("The retriever"),
-                work=N_("finds passages"),
-                doing=N_("The retriever is looking for passages"),
-                lead=N_("next search"),
-                tab="loop",
-            ),
-            "grade_documents": Node(
-                step=grade_documents,
-                name=N_("Grade"),
-                kind="grade",
-                work=N_("judges passages"),
-                tab="loop",
-            ),
-            "generate_response": Node(
-                step=generate_response,
-                name=N_("Generate"),
-                kind="answer",
-                who=N_("The generator"),
-                work=N_("writes and cites"),
-                doing=N_("The generator is writing the answer"),
-                lead=N_("generate"),
-                tab="loop",
-            ),
+            "route_query": nodes.route(route_query),
+            "rewrite_query": replace(nodes.REWRITE, step=rewrite_query, work=N_("rephrases it"), brief=""),
+            "retrieve_documents": replace(nodes.RETRIEVE, step=retrieve_documents, lead=N_("next search"), tab="loop"),
+            "grade_documents": nodes.grade_documents(grade_documents),
+            "generate_response": nodes.answer(generate_response),
             "direct_response": Node(
                 step=direct_response,
                 name=N_("Direct answer"),

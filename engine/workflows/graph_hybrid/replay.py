@@ -137,7 +137,7 @@ class _RecordedModes:
         evidence = replay.lists.evidence(recorded)
         if not replay.lists.covers(recorded) or evidence is None:
             raise Unrecorded("retrieval", prices.round(replay.config))
-        course.cost = course.cost + prices.search
+        course.cost += prices.search
         lists = dict.fromkeys(replay.lists.wanted(), ()) | replay.lists.lists(recorded)
         return ModeFound(lists, evidence, recorded.floor, recorded.anchors)
 
@@ -162,7 +162,7 @@ class _RecordedModes:
         if missing and not (self._same_order and not shared):
             course.ungraded[place] = missing
             raise Unrecorded("scores", prices.judging * len(missing) if shared else whole)
-        course.cost = course.cost + (replay.evidence.price_of(judged.values()) if shared else whole)
+        course.cost += replay.evidence.price_of(judged.values()) if shared else whole
         return [(item, known) for item in passages if (known := judged[item.id]) is not None]
 
     async def _rerank_live(
@@ -240,7 +240,7 @@ class _RecordedGraphGenerator(RecordedGenerator):
         """Answer without passages: the recorded answer holds where the run answered so too."""
         evidence, course = self._evidence, self._driver.course
         record, once = evidence.record, evidence.prices.generation
-        course.cost = course.cost + once
+        course.cost += once
         same_route = searched or (record.decisions == (course.state["decision"],) and record.outcome in _SAID)
         if not (same_route and same and evidence.same("generator")):
             raise Unrecorded("answer", once)
@@ -292,7 +292,7 @@ class RecordedLists:
         used = {name: found[name] for name in wanted if name in found}
         own = self._distinct(used)
         if "vector" not in wanted and own < self.config.fetch_k:
-            used["near" if own else "vector"] = _by_vectors(found)
+            used["near" if own else "vector"] = found.get("vector") or found.get("near") or ()
         return used
 
     def evidence(self, recorded: Round) -> GraphEvidence | None:
@@ -378,10 +378,6 @@ class RecordedLists:
 
     def _seeded(self, evidence: GraphEvidence | None) -> bool:
         return evidence is not None and any(item.linked_by == "passage" for item in evidence.entities)
-
-
-def _by_vectors(found: Mapping[RetrievalList, tuple[Found, ...]]) -> tuple[Found, ...]:
-    return found.get("vector") or found.get("near") or ()
 
 
 def _not_begun(evidence: GraphEvidence, name: RetrievalList) -> bool:

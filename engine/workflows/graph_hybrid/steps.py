@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -52,7 +52,8 @@ from engine.workflows.graph_hybrid.attached import attached_query, attachment_pa
 from engine.workflows.graph_hybrid.policy import decide_route, from_tables_alone, mode_of, unless_a_table_answers
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.steps.citing import Citing
-from engine.workflows.steps.grade import grade_step
+from engine.workflows.steps.generate import answered
+from engine.workflows.steps.grade import grade_step, known_verdicts
 from engine.workflows.steps.heard import Heard
 from engine.workflows.steps.refine import refined_strips
 from engine.workflows.steps.surround import surroundings
@@ -241,7 +242,7 @@ async def rescored_round(
     if not window or run.clock.left_s() <= 0:
         return opened
     shared = run.config.models.reranker.built_in
-    known = _known(former) if shared else {}
+    known = known_verdicts(former) if shared else {}
     reused = {item.passage.id: known[item.passage.id] for item in window if item.passage.id in known}
     for passage_id, verdict in reused.items():
         run.emit(PassageGraded(round=opened.index, passage_id=passage_id, verdict=verdict, reused=True))
@@ -291,15 +292,6 @@ async def _reranked(
 def _judge_of(run: RunContext) -> str:
     own = run.config.models.reranker
     return model_of(run, "grader") if own.built_in else own.model
-
-
-def _known(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
-    return {
-        passage_id: verdict
-        for item in rounds
-        for passage_id, verdict in item.verdicts.items()
-        if verdict.relevant is not None
-    }
 
 
 def _unscored(verdict: Verdict | None) -> bool:
@@ -360,7 +352,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         _complete(citing, run, worked.text)
         return {}
     given = around_as(around, cut, gap_for(run.config))
-    await _answered(generator.generate(_request(state, made, given), citing), citing, run)
+    await answered(generator.generate(_request(state, made, given), citing), citing, run, _complete)
     return {}
 
 
@@ -372,7 +364,7 @@ async def _unsearched(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     answerer = roles.direct if state["decision"].reason == "simple" else roles.unsearched
     request = DirectRequest(state["question"], (), language_of(state["question"]))
     citing = Citing(trace, AttachingCitations(()))
-    await _answered(answerer.answer(request, citing), citing, run)
+    await answered(answerer.answer(request, citing), citing, run, _complete)
     return {}
 
 
@@ -388,26 +380,7 @@ def _request(state: Mapping[str, Any], made: Assembled, around: Mapping[PassageI
     )
 
 
-async def _answered(writing: Awaitable[str], citing: Citing[AttachingCitations], run: RunContext) -> None:
-    """Let an answer be written; what had arrived stays in the record, no matter what ended the writing."""
-    model, trace = model_of(run, "generator"), citing.trace
-    try:
-        async with run.within(trace.limit_s):
-            text = await writing
-    except TimeoutError:
-        _complete(citing, run)
-        raise ModelError.budget_spent(model=model, seconds=trace.limit_s or 0.0) from None
-    except BaseException:
-        _complete(citing, run)
-        raise
-    # Markers that point nowhere are taken out, and what is left without them may be nothing.
-    if not _complete(citing, run, text).strip():
-        raise ModelError.empty_reply(model=model)
-    if trace.cut is not None:
-        run.warn(trace.cut, _NODE)
-
-
-def _complete(citing: Citing[AttachingCitations], run: RunContext, text: str | None = None) -> str:
+def _complete(citing: Citing[AttachingCitations], run: RunContext, text: str | None) -> str:
     """The text as the record has it."""
     made = citing.complete(text).answer
     if made.text:

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from engine.builtin.answer_note import denies
 from engine.builtin.table_work import worked_out
-from engine.flow.declaration import Workflow, asked_together, chat_calls, later, screenings_a_passage
+from engine.flow.declaration import Workflow, asked_together, chat_calls, screenings_a_passage
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import Mode, RunConfig
 from engine.model.language import language_of
+from engine.model.later import later
 from engine.model.values import RETRIEVAL_LISTS, Outcome, QueryAnalysis, RunRecord
 from engine.retrieval.graph_options import GraphOptions, graph_options
 from engine.retrieval.ordering import reranks
@@ -123,35 +124,13 @@ WORKFLOW = Workflow(
                 doing=N_("The query is being analysed"),
                 tab="loop",
             ),
-            "route_query": Node(
-                step=route_query,
-                name=N_("Choose route"),
-                who=N_("The router"),
-                work=N_("answer or search"),
-                doing=N_("The router is choosing between answer and search"),
-                tab="loop",
-            ),
+            "route_query": replace(nodes.route(route_query), kind=""),
             "retrieve": replace(nodes.RETRIEVE, step=retrieve),
-            "grade_documents": Node(
-                step=grade_documents,
-                name=N_("Grade"),
-                kind="grade",
-                work=N_("judges passages"),
-                tab="loop",
-            ),
+            "grade_documents": nodes.grade_documents(grade_documents),
             "refine_query": replace(
                 nodes.REWRITE, name=N_("Refine"), work=N_("rephrases it"), brief="", lead=N_("refine")
             ),
-            "generate_answer": Node(
-                step=generate_answer,
-                name=N_("Generate"),
-                kind="answer",
-                who=N_("The generator"),
-                work=N_("writes and cites"),
-                doing=N_("The generator is writing the answer"),
-                lead=N_("generate"),
-                tab="loop",
-            ),
+            "generate_answer": nodes.answer(generate_answer),
         },
         ways={
             "analyze_query": "route_query",

@@ -67,7 +67,6 @@ class Ceiling:
 
     score: float
     """Highest value of the score that routes, in [0, 1], of any round that the settings allow."""
-    best_grade: QualityGrade
     reachable: bool
     """Whether a round can be graded medium at all; where not, every question burns all rewrites."""
     first: float
@@ -203,7 +202,6 @@ def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind], routing: Routi
     options = quality_options(config)
     return Ceiling(
         score=score,
-        best_grade=grade_of(score, options),
         reachable=score >= options.medium_score,
         first=first,
         kinds=present,

@@ -10,8 +10,8 @@ from engine.flow.context import Retrieval, Roles
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Passage, Round, Routing, SourceKind
-from engine.replay.course import Driver, ReplayPath, Unrecorded
-from engine.replay.recorded import Evidence, is_unseen, undecided, unseen
+from engine.replay.course import ReplayPath, Unrecorded
+from engine.replay.recorded import RecordedRole, is_unseen, undecided, unseen
 from engine.replay.replay import Replay
 from engine.replay.values import Gap
 from engine.retrieval.fuse import lists_of, quotas
@@ -81,12 +81,8 @@ class QualityReplay(Replay):
         return super().check(course, name, before)
 
 
-class _RecordedKinds:
+class _RecordedKinds(RecordedRole):
     """Routes as recorded, and gives the recorded lists with placeholders for the passages below them."""
-
-    def __init__(self, evidence: Evidence, driver: Driver) -> None:
-        self._evidence = evidence
-        self._driver = driver
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
         if self._driver.course.live:

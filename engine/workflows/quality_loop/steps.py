@@ -26,6 +26,7 @@ from engine.workflows.quality_loop.policy import (
 )
 from engine.workflows.quality_loop.roles import QualityRoles
 from engine.workflows.steps import generate as shared
+from engine.workflows.steps.grade import known_verdicts
 from engine.workflows.steps.rewrite import rewrite_for
 
 
@@ -192,7 +193,7 @@ async def rerank(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) ->
     bounded(run, trace)
     kept = kept_passages(current, run.config)
     wanted = [item.passage for item in current.candidates] if run.config.grade_probe else kept
-    known = _known(rounds[:-1])
+    known = known_verdicts(rounds[:-1])
     reused = [passage.id for passage in wanted if passage.id in known]
     for passage_id in reused:
         run.emit(PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True))
@@ -236,15 +237,6 @@ def _reported(passage: Passage, verdict: Verdict, trace: NodeTrace) -> Verdict:
     if trace.verdicts.get(passage.id) != verdict:
         trace.verdict(passage.id, verdict)
     return verdict
-
-
-def _known(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
-    return {
-        passage_id: verdict
-        for item in rounds
-        for passage_id, verdict in item.verdicts.items()
-        if verdict.relevant is not None
-    }
 
 
 async def grade_documents(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:

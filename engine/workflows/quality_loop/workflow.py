@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.flow.declaration import OF_CASCADE, Workflow, chat_calls, later
+from engine.flow.declaration import OF_CASCADE, Workflow, chat_calls
 from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
+from engine.model.later import later
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
 from engine.workflows.quality_loop import steps
 from engine.workflows.quality_loop.options import QualityOptions
@@ -131,13 +132,8 @@ WORKFLOW = Workflow(
                 work=N_("orders by relevance"),
                 tab="passages",
             ),
-            "grade_documents": Node(
-                step=steps.grade_documents,
-                name=N_("Grade"),
-                kind="grade",
-                work=N_("judges passages"),
-                doing=N_("The quality of the passages is being checked"),
-                tab="loop",
+            "grade_documents": replace(
+                nodes.grade_documents(steps.grade_documents), doing=N_("The quality of the passages is being checked")
             ),
             "rewrite": replace(nodes.REWRITE, step=steps.rewrite),
             "generate": replace(nodes.GENERATE, step=steps.generate),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from engine.builtin.abstain import abstained_answer
@@ -17,7 +17,7 @@ from engine.model.values import Round
 from engine.retrieval.assemble import assemble, gap_for
 from engine.retrieval.citations import StreamedCitations
 from engine.roles import GenerationRequest
-from engine.workflows.steps.citing import Citing
+from engine.workflows.steps.citing import CitationsT, Citing
 from engine.workflows.steps.refine import refined_strips
 from engine.workflows.steps.surround import surroundings
 
@@ -40,35 +40,43 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     trace.began_s = run.clock.elapsed_s()
     around = texts_around(context, rounds, read)
     citing = Citing(trace, StreamedCitations(context.passages, around))
-    try:
-        async with run.within(trace.limit_s):
-            text = await generator.generate(
-                GenerationRequest(
-                    question=state["question"],
-                    passages=tuple(read_as(item, cut, gap) for item in context.passages),
-                    language=language_of(state["question"]),
-                    verified=context.verified,
-                    around=around_as(around, cut, gap),
-                    open_parts=open_parts(rounds, run.config),
-                ),
-                citing,
-            )
-    except TimeoutError:
-        _complete(citing, run)
-        raise ModelError.budget_spent(model=model_of(run, "generator"), seconds=trace.limit_s) from None
-    except BaseException:
-        # What had arrived stays in the record, no matter what ended the generation.
-        _complete(citing, run)
-        raise
-    # Markers that point nowhere are taken out, and what is left without them may be nothing.
-    if not _complete(citing, run, text).strip():
-        raise ModelError.empty_reply(model=model_of(run, "generator"))
-    if trace.cut is not None:
-        run.warn(trace.cut, trace.node)
+    request = GenerationRequest(
+        question=state["question"],
+        passages=tuple(read_as(item, cut, gap) for item in context.passages),
+        language=language_of(state["question"]),
+        verified=context.verified,
+        around=around_as(around, cut, gap),
+        open_parts=open_parts(rounds, run.config),
+    )
+    await answered(generator.generate(request, citing), citing, run, _complete)
     return {}
 
 
-def _complete(citing: Citing[StreamedCitations], run: RunContext, text: str | None = None) -> str:
+async def answered(
+    writing: Awaitable[str],
+    citing: Citing[CitationsT],
+    run: RunContext,
+    complete: Callable[[Citing[CitationsT], RunContext, str | None], str],
+) -> None:
+    """Let an answer be written; what had arrived stays in the record, no matter what ended the writing."""
+    model, trace = model_of(run, "generator"), citing.trace
+    try:
+        async with run.within(trace.limit_s):
+            text = await writing
+    except TimeoutError:
+        complete(citing, run, None)
+        raise ModelError.budget_spent(model=model, seconds=trace.limit_s or 0.0) from None
+    except BaseException:
+        complete(citing, run, None)
+        raise
+    # Markers that point nowhere are taken out, and what is left without them may be nothing.
+    if not complete(citing, run, text).strip():
+        raise ModelError.empty_reply(model=model)
+    if trace.cut is not None:
+        run.warn(trace.cut, trace.node)
+
+
+def _complete(citing: Citing[StreamedCitations], run: RunContext, text: str | None) -> str:
     """The text as the record has it."""
     made = citing.complete(text).answer
     if citing.citations.raw:

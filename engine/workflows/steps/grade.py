@@ -71,7 +71,7 @@ def _settled(rounds: Sequence[Round], run: RunContext) -> tuple[Round, list[Pass
     )
     # What this round's own reranker has judged already stands; no one is asked twice.
     given = current.verdicts
-    known = _known_verdicts(rounds[:-1])
+    known = known_verdicts(rounds[:-1])
     reused = [passage.id for passage in wanted if passage.id in known and passage.id not in given]
     for passage_id in reused:
         run.emit(PassageGraded(round=current.index, passage_id=passage_id, verdict=known[passage_id], reused=True))
@@ -122,7 +122,8 @@ async def _judge(
     return {passage.id: verdict for passage, verdict in zip(passages, verdicts, strict=True)}, False
 
 
-def _known_verdicts(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
+def known_verdicts(rounds: Sequence[Round]) -> dict[PassageId, Verdict]:
+    """The newest verdict on each passage that could be read."""
     return {
         passage_id: verdict
         for item in rounds

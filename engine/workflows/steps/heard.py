@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from engine.flow.context import NodeTrace
 from engine.model.values import ModelCall, PassageId, Verdict
+from engine.roles import SilentTrace, Trace
 
 
-class Heard:
+class Heard(SilentTrace):
     """Passes on calls, keeps verdicts, and tells the record of them only where they are those of the run's grader.
 
     What another reranker says of a passage is a score, and must not pass for a judgement; what is said of a memory is
     none of a passage.
     """
 
-    def __init__(self, trace: NodeTrace, *, tell: bool) -> None:
+    def __init__(self, trace: Trace, *, tell: bool) -> None:
         self._trace = trace
         self._tell = tell
         self.verdicts: dict[PassageId, Verdict] = {}
@@ -32,12 +32,6 @@ class Heard:
     def screened(self, passage_id: PassageId, verdict: Verdict) -> None:
         if self._tell:
             self._trace.screened(passage_id, verdict)
-
-    def token(self, text: str) -> None:
-        """The judge says nothing to the reader."""
-
-    def restart(self) -> None:
-        """Nor does it begin again."""
 
     def now_ms(self) -> float:
         return self._trace.now_ms()

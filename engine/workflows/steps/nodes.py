@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.flow.context import Step
 from engine.flow.flow import Node
 from engine.messages import N_, NC_
@@ -54,3 +56,26 @@ def grade(step: Step) -> Node:
         lead=N_("grade"),
         tab="passages",
     )
+
+
+def route(step: Step) -> Node:
+    """The node that chooses between an answer at once and a search."""
+    return Node(
+        step=step,
+        name=N_("Choose route"),
+        kind="route",
+        who=N_("The router"),
+        work=N_("answer or search"),
+        doing=N_("The router is choosing between answer and search"),
+        tab="loop",
+    )
+
+
+def grade_documents(step: Step) -> Node:
+    """The node that grades in a workflow with a tab of its own."""
+    return Node(step=step, name=N_("Grade"), kind="grade", work=N_("judges passages"), tab="loop")
+
+
+def answer(step: Step) -> Node:
+    """The node that writes in a workflow with a tab of its own."""
+    return replace(GENERATE, step=step, work=N_("writes and cites"), brief="", tab="loop")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.builtin.parts import part_rewrite
 from engine.errors import ModelError
@@ -18,6 +18,7 @@ from engine.model.values import Rewrite, Round
 from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
 from engine.roles.rewrite_input import rewrite_request
 
+Asked = TypeVar("Asked", bound=RewriteProposal | str)
 _PROPOSALS = 2
 """A proposal and one retry with the refusal in its history (SC-06)."""
 
@@ -54,7 +55,9 @@ async def rewrite_for(
         return _record(part_rewrite(part, rounds[-1], request), history, run)
     try:
         async with run.within(trace.time_left_s()):
-            proposal, refused, repeated, by = await _propose(request, tried, run, trace)
+            proposal, refused, repeated, by = await proposed(
+                request, tried, run, trace, lambda asked: run.roles.rewriter.rewrite(asked, trace)
+            )
     except TimeoutError:
         error: ModelError = ModelError.budget_spent(model=model_of(run, "rewriter"), seconds=trace.over_at_s)
         return _record(_failed(rounds[-1], request, error, run, trace), history, run)
@@ -82,29 +85,33 @@ def _part(rounds: Sequence[Round], history: Sequence[Rewrite], config: RunConfig
     return min(open_parts(rounds, config), key=lambda part: asked[part], default="")
 
 
-async def _propose(
-    request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
-) -> tuple[RewriteProposal, tuple[str, ...], bool, str]:
-    """The proposal, the queries refused, whether the last of them was refused too, and who stood in."""
+async def proposed(
+    request: RewriteRequest,
+    tried: set[str],
+    run: RunContext,
+    trace: NodeTrace,
+    ask: Callable[[RewriteRequest], Awaitable[Asked]],
+) -> tuple[Asked | RewriteProposal, tuple[str, ...], bool, str]:
+    """The proposal, or why there is none; the queries refused; whether the last was refused too; who stood in."""
     refused: tuple[str, ...] = ()
     asked = request
     for _ in range(_PROPOSALS):
-        proposal = await run.roles.rewriter.rewrite(asked, trace)
-        if normalised_query(proposal.query) not in tried:
+        proposal = await ask(asked)
+        if isinstance(proposal, str) or normalised_query(proposal.query) not in tried:
             return proposal, refused, False, ""
         refused = (*refused, proposal.query)
-        asked = refusing(request, proposal.query, refused)
-    instead = await stood_in(asked, tried, run, trace)
+        asked = _refusing(request, proposal.query, refused)
+    instead = await _stood_in(asked, tried, run, trace)
     return (instead, refused, False, BUILTIN) if instead is not None else (proposal, refused, True, "")
 
 
-def refusing(request: RewriteRequest, query: str, refused: tuple[str, ...]) -> RewriteRequest:
+def _refusing(request: RewriteRequest, query: str, refused: tuple[str, ...]) -> RewriteRequest:
     """The request with what was refused in its history."""
     refusal = TriedRewrite(request.current_query, query, "refused: it repeats a query already tried", refused)
     return replace(request, history=(*request.history, refusal))
 
 
-async def stood_in(
+async def _stood_in(
     request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
 ) -> RewriteProposal | None:
     """Return the built-in rewriter's proposal for a model that only repeats; None if that is nothing new."""

@@ -9,7 +9,7 @@ from components.common.markup import Node, fold, node
 from components.common.phrases import duration_text, place_text
 from components.labels import MESSAGE_ROLES
 from engine.model.config import BUILTIN
-from engine.model.values import Chat, Context, ContextPart, Message, ModelCall, PassageId, RunRecord
+from engine.model.values import Context, ContextPart, Message, ModelCall, PassageId, RunRecord
 
 _MOST_LEFT_OUT = 6
 
@@ -158,16 +158,12 @@ def chat_line(record: RunRecord, words: Words) -> str:
         return words(
             "with the model “{model}”: “{asked}”. {writer} could not write the question; rules took what it leaves out "
             "from the messages before it.",
-            writer=_asked_of(chat),
+            writer=chat.calls[0].model,
             **asked,
         )
     return words(
         "with the model “{model}”: “{asked}”. Rules took what it leaves out from the messages before it.", **asked
     )
-
-
-def _asked_of(chat: Chat) -> str:
-    return chat.calls[0].model
 
 
 def _call_line(call: ModelCall, words: Words) -> str:

@@ -112,12 +112,12 @@ def answer_and_verdicts(
     """Draw both side by side, a run that broke off alone; returns a passage to open."""
     with st.container(key="answer_line"):
         if record.outcome in BROKEN:
-            cited = result(engine, record, words, again)
+            cited = result(record, words, again)
             why.kept(engine, record, words)
             return cited
         beside = st.columns(ANSWER_AND_VERDICTS, gap="small")
     with beside[0]:
-        cited = result(engine, record, words, again)
+        cited = result(record, words, again)
         if found is not None:
             why.panel(engine, record, chosen, words)
     with beside[1]:
@@ -134,7 +134,7 @@ def path_of(engine: Engine, record: RunRecord, words: Words, *, active: bool) ->
     return node
 
 
-def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
+def result(record: RunRecord, words: Words, again: Callable[[RunRecord], None]) -> PassageId | None:
     """The answer, or in its place what kept it from being written; warnings below. Returns a passage to open."""
     cited = None
     mode_notes(record, words, key="mode_notes")

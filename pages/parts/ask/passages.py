@@ -161,7 +161,7 @@ def view(
         # While the run is in progress, each change would replace the file behind the button.
         download(
             words("Passages as CSV"),
-            lambda: passages_csv(lines, record.config, words),
+            lambda: passages_csv(lines, words),
             f"passages-{record.id}.csv",
             key=f"{key}_csv",
             type="tertiary",
@@ -234,13 +234,13 @@ def _given_label(sent: Any) -> PassageLabel | None:
     return PassageLabel(PassageId(str(sent.get("id"))), relevant)
 
 
-def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> bytes:
+def passages_csv(lines: Sequence[LifeLine], words: Words) -> bytes:
     """One row per passage and round, UTF-8 with a byte order mark; cells cannot start a formula."""
-    rows = (_cells(line, seen, config, words) for line in lines for seen in line.sightings)
+    rows = (_cells(line, seen, words) for line in lines for seen in line.sightings)
     return table_csv([words(text) for text in _CSV.values()], rows)
 
 
-def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> list[str]:
+def _cells(line: LifeLine, seen: Sighting, words: Words) -> list[str]:
     verdict = seen.verdict
     return [
         str(seen.round.index),

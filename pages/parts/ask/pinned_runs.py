@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.markup import Node, button, node
 from components.common.outcomes import outcome_text
@@ -126,8 +127,7 @@ def effect_nodes(effect: PinnedEffect | None, words: Words) -> list[Node]:
 
 def _changed_run(change: PinnedChange, words: Words) -> Node:
     sign, look = _SIGNS[change.direction]
-    question = change.record.question
-    short = question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"
+    short = beginning(change.record.question, _LONGEST)
     before, after = (outcome_text(item.outcome, words, item.answer_note) for item in (change.before, change.after))
     label = words("{question}: {before} → {after}", question=short, before=before, after=after)
     return button(f"{sign} {label}", f"run:{change.record.id}", f"chip {look} link")

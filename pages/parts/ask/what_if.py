@@ -59,7 +59,7 @@ def panel(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) ->
     moved = chosen.workflow == record.workflow and bool(differing(chosen, record.config))
     offered = may("editor") and record.origin is None
     with st.container(key="what_if_foot"):
-        pressed = view(found, record, words, moved=moved, offered=offered, key="what_if")
+        pressed = view(found, words, moved=moved, offered=offered, key="what_if")
     match pressed:
         case "apply":
             begin(lambda: again(engine, record, found.config))
@@ -71,7 +71,7 @@ def panel(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) ->
     return found
 
 
-def view(found: WhatIf, record: RunRecord, words: Words, *, moved: bool, offered: bool, key: str) -> str | None:
+def view(found: WhatIf, words: Words, *, moved: bool, offered: bool, key: str) -> str | None:
     """Draw the end, the price and the buttons; returns ``apply``, ``back`` or ``details`` where it was pressed."""
     head = [node("strong", "", words("What if")), node("span", "grow")]
     if not moved:

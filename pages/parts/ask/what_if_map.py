@@ -111,7 +111,7 @@ def _map(engine: Engine, record: RunRecord, config: RunConfig, words: Words) -> 
         st.session_state[_AXES] = event.axes
         st.rerun()
     if event.tried is not None:
-        want_settings(_values((maps[shown].x, maps[shown].y), event.tried))
+        want_settings(dict(zip((maps[shown].x, maps[shown].y), event.tried, strict=True)))
         st.rerun()
 
 
@@ -145,10 +145,6 @@ def known_share(drawn: DecisionMap) -> float:
     sizes = [height * width for height in up for width in across]
     known = sum(size for size, cell in zip(sizes, drawn.cells, strict=True) if look_of(cell) != "unknown")
     return known / sum(sizes)
-
-
-def _values(names: tuple[Column, Column], tried: tuple[float, float]) -> dict[str, float]:
-    return dict(zip(names, tried, strict=True))
 
 
 def pairs_for(config: RunConfig, origin: Origin | None = None) -> dict[str, tuple[Column, Column]]:

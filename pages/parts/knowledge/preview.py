@@ -12,7 +12,7 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.controls import page_of, pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import WRITTEN, Node, button, chip, continued, figure, gauge, node
+from components.common.markup import WRITTEN, Node, button, chip, continued, figure, filled, gauge, node
 from components.common.phrases import fault_text, section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels import SOURCE_KIND_NAMES
@@ -313,14 +313,12 @@ def _sizes(tokens: Sequence[int], chunks: ChunkOptions) -> Node:
 
 
 def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions, words: Words) -> Node:
-    share = min(1.0, tokens / chunks.most_tokens)
-    target = min(1.0, chunks.target_tokens / chunks.most_tokens)
     told = words("{n} tokens", n=f"{tokens} / {chunks.target_tokens} / {chunks.most_tokens}")
     rail = node(
         "span",
         "rail",
-        node("span", "seg", data_fill=f"{100 * share:.1f}%"),
-        node("span", "tick", data_tick=f"{100 * target:.1f}%"),
+        node("span", "seg", data_fill=filled(tokens / chunks.most_tokens)),
+        node("span", "tick", data_tick=filled(chunks.target_tokens / chunks.most_tokens)),
         role="img",
         aria_label=told,
         title=told,

@@ -11,7 +11,7 @@ from components.common.controls import choice, download, table_csv, typed
 from components.common.embedding_facts import model_name
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.markup import Node, chip, continued, fold, node
+from components.common.markup import Node, chip, continued, filled, fold, node
 from components.common.phrases import duration_text, probability_text, section_text
 from components.common.terms import query_terms, segments
 from components.knowledge.draw import draw_knowledge
@@ -198,8 +198,7 @@ def _card(
     whole = (
         (fold(passage.id, words("Whole passage"), node("p", "own-text", *_marked(passage.text, terms))),) if cut else ()
     )
-    share = max(0.0, min(1.0, item.similarity))
-    rail = node("span", "rail", node("span", "seg", data_fill=f"{100 * share:.0f}%"), aria_hidden="true")
+    rail = node("span", "rail", node("span", "seg", data_fill=filled(item.similarity)), aria_hidden="true")
     cosine = node("span", "muted small", f"cos {probability_text(item.cosine)}")
     value = node("div", "said num", node("strong", "", probability_text(item.similarity)), cosine)
     measures = node("div", "scored", value, rail, node("div", "marks", *_ranks(item, method, words)))

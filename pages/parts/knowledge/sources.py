@@ -31,8 +31,8 @@ _OPENED = "kb_source"
 _component = component(
     "source_list",
     html='<div class="wb sources"></div>',
-    css=script("tokens.css", "source_list.css"),
-    js=script("dom.js", "source_list.js"),
+    css=script("tokens.css", "selected_lines.css", "source_list.css"),
+    js=script("dom.js", "selected_lines.js", "source_list.js"),
 )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.outcomes import outcome_text
 from components.common.phrases import workflow_text
@@ -40,8 +41,7 @@ def run_choices(engine: Engine, words: Words, opened: str, wanted: tuple[str, ..
 
 def _label(item: RunSummary, words: Words, opened: str) -> str:
     """Named by what a reader remembers of it; the usual workflow goes unsaid, as in the list of runs."""
-    short = " ".join(item.question.split())
-    short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
+    short = beginning(item.question, _LONGEST_QUESTION)
     loop = workflow_text(item.workflow, words) if item.workflow != USUAL else ""
     ended = outcome_text(item.outcome, words, item.answer_note)
     return " · ".join(part for part in (short, loop, ended, words("open on Ask") if item.id == opened else "") if part)

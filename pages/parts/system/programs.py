@@ -50,7 +50,7 @@ def panel(engine: Engine, words: Words) -> None:
     st.caption(words("Changes apply at the next start."))
     brought = [(plugin.panels["programs"], plugin.missing) for plugin in plugins() if "programs" in plugin.panels]
     ways = [replace(way(engine, words), install=missing) for way, missing in brought]
-    view([http_api(engine, words), *ways], words, key="programs")
+    view([http_api(words), *ways], words, key="programs")
 
 
 def view(ways: Sequence[Way], words: Words, *, key: str) -> None:
@@ -82,7 +82,7 @@ def _card(way: Way, words: Words) -> Node:
     )
 
 
-def http_api(engine: Engine, words: Words) -> Way:
+def http_api(words: Words) -> Way:
     """The API that is always there."""
     address = f"{own_origin()}{base_path()}/api"
     token = ' -H "Authorization: Bearer TOKEN"' if signing_in() else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.common.amounts import beginning
 from components.common.controls import pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -237,18 +238,13 @@ def _examples(plan: Plan, words: Words) -> None:
     rows = [
         (
             item.pair.question,
-            _snippet(item.passage.text),
+            beginning(item.passage.text, _SNIPPET),
             words("labelled relevant" if item.pair.label else "labelled not relevant"),
         )
         for item in plan.examples
     ]
     heads = [words("Question"), words("Passage"), ""]
     draw((table("flips", heads, rows),), words, key="bench_examples")
-
-
-def _snippet(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _SNIPPET else f"{plain[:_SNIPPET]}…"
 
 
 def _too_few(plan: Plan, words: Words) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engine.errors import InvalidConfig, ModelError
 from engine.model.config import RoleModels, RunConfig
 from engine.model.decide import by_cut, cascades
-from engine.model.values import ModelCall, Passage, PassageId, RunRecord, Verdict
+from engine.model.values import ModelCall, Passage, PassageId, Verdict
 from engine.replay import what_if
 from engine.replay.decision_map import decision_map
 from engine.replay.lines import numbers_of
@@ -26,7 +26,6 @@ from tests.support.listening import Listening
 
 BAND = RunConfig(models=CHAT, cascade=True, cascade_low=0.2, cascade_high=0.9)
 YES, NO = Verdict(True, 0.9, "yes"), Verdict(False, 0.9, "no")
-MUTE = 2.0
 
 
 def said(chance: float, *parts: float) -> Verdict:
@@ -36,10 +35,6 @@ def said(chance: float, *parts: float) -> Verdict:
 def world(*chances: float, verdicts: Sequence[Verdict] = (YES,) * 6) -> World:
     found = tuple((place, 0.9 - place / 10) for place in range(len(chances)))
     return World((found,) * 4, tuple(verdicts), ("new",) * 4, chances)
-
-
-def graded_by_chat(record: RunRecord) -> int:
-    return sum(call.role == "grader" for call in record.model_calls)
 
 
 @pytest.mark.parametrize(

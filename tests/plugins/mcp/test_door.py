@@ -151,7 +151,7 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Run
 
 
 def team_of(engine: Engine) -> Any:
-    return pytest.importorskip("plugins.team.team").team_of(engine)
+    return pytest.importorskip("plugins.team.team").Team.of(engine)
 
 
 def token(app: Served, role: Role, collections: list[str] | None = None) -> dict[str, str]:

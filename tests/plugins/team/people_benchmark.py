@@ -14,7 +14,7 @@ from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.people import acting_as
 from plugins.team.page_cookie import NAME
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from tests.api.served import engine_of
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.plugins.team.people.asgi import Headers, answer_of
@@ -38,7 +38,7 @@ def people(bench: Bench) -> Iterator[Row]:
 
 def _requests(bench: Bench, engine: Engine, runner: asyncio.Runner, path: str) -> Iterator[Row]:
     with people_sign_in(engine) as doors, acting_as(ADMIN):
-        token = team_of(engine).make_token("measured", "viewer")[1]
+        token = Team.of(engine).make_token("measured", "viewer")[1]
         for number in range(_LIMITED):
             engine.limits.limit([f"ward {number}"], ["clinic"])
     open_to_all = Starlette(middleware=middleware(lambda: engine, engine.settings))

@@ -10,7 +10,7 @@ from engine.people import Person
 from engine.people.authorization import note_changes
 from plugins.team.page_cookie import PageCookies
 from plugins.team.signed_in import Doors
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from tests.support.people import signing_in
 
 COOKIES = PageCookies.of("a secret of the tests")
@@ -19,7 +19,7 @@ COOKIES = PageCookies.of("a secret of the tests")
 @contextmanager
 def people_sign_in(engine: Engine, of_page: Callable[[], Person | None] = lambda: None) -> Iterator[Doors]:
     """:func:`signing_in` as the plug-in does it, with the log of changes."""
-    team = team_of(engine)
+    team = Team.of(engine)
     note_changes(team.note_change)
     try:
         with signing_in(engine, of_page):

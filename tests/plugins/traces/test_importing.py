@@ -27,7 +27,7 @@ from engine.settings import Settings
 from engine.version import ROOT
 from plugins.traces.errors import OWN_RUN, TOO_LARGE
 from plugins.traces.routes import judged
-from plugins.traces.taking import traces_of
+from plugins.traces.taking import Traces
 from tests.api.test_openapi import routes_in, routes_of
 from tests.plugins.traces import PATHS
 from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of, tides
@@ -49,12 +49,12 @@ def ungraded(trace_id: str, question: str = "What pulls the sea?") -> CragTrace:
 
 def test_a_look_keeps_nothing_and_a_trace_is_kept_once(engine: Engine) -> None:
     files = file_of(tides("k1").otlp("The moon."))
-    seen = traces_of(engine).preview(files)
+    seen = Traces.of(engine).preview(files)
     assert not seen.known
     assert not engine.runs(text="tides")
-    assert traces_of(engine).take(files).new == 1
-    assert traces_of(engine).take(files).new == 0
-    assert traces_of(engine).preview(files).known == {seen.records[0].id}
+    assert Traces.of(engine).take(files).new == 1
+    assert Traces.of(engine).take(files).new == 0
+    assert Traces.of(engine).preview(files).known == {seen.records[0].id}
     record = engine.record(seen.records[0].id)
     assert record.origin is not None
     assert (record.origin.tool, record.origin.project, record.collection) == ("otlp", "crag", "imported_crag")
@@ -62,7 +62,7 @@ def test_a_look_keeps_nothing_and_a_trace_is_kept_once(engine: Engine) -> None:
 
 
 def test_an_imported_run_cannot_be_branched_off(engine: Engine) -> None:
-    [run] = traces_of(engine).take(file_of(tides("k2").otlp("The moon."))).runs
+    [run] = Traces.of(engine).take(file_of(tides("k2").otlp("The moon."))).runs
     with raises(RecordError.fork_imported, match="imported from a trace"):
         engine.fork(run, engine.record(run).config)
 
@@ -71,7 +71,7 @@ def test_a_project_is_a_query_set_that_settings_are_tried_over(engine: Engine) -
     other = CragTrace("k4", "Do cats sleep?").retrieve("Do cats sleep?", [("cats", CATS, 0.7), ("tides", TIDES, 0.2)])
     other.grade(CATS, "yes").grade(TIDES, "no").generate([CATS], "All day.")
     files = file_of(tides("k3").otlp("The moon."), other.otlp("All day."))
-    taken = traces_of(engine).take(files, set_name="crag")
+    taken = Traces.of(engine).take(files, set_name="crag")
     assert {case.question for case in engine.evaluation.query_set("crag").cases} == {
         "What causes tides?",
         "Do cats sleep?",
@@ -89,21 +89,21 @@ def test_a_project_is_a_query_set_that_settings_are_tried_over(engine: Engine) -
 def test_a_set_of_an_unusable_name_keeps_no_run(engine: Engine) -> None:
     files = file_of(tides("k5").otlp("The moon."))
     with raises(EvaluationError.set_reserved):
-        traces_of(engine).take(files, set_name="samples")
-    assert not traces_of(engine).preview(files).known
+        Traces.of(engine).take(files, set_name="samples")
+    assert not Traces.of(engine).preview(files).known
 
 
 def test_what_was_not_graded_is_judged_here_and_says_by_whom(engine: Engine) -> None:
     """TR-05."""
-    [run] = traces_of(engine).take(file_of(ungraded("j1").otlp("The moon."))).runs
+    [run] = Traces.of(engine).take(file_of(ungraded("j1").otlp("The moon."))).runs
     before = engine.record(run)
     assert (before.decisions, before.outcome) == ((), "answered_unverified")
     assert engine.what_if(before, before.config).gap == "verdicts"
     engine.tag_run(run, "seen")
-    price = traces_of(engine).price([run], RoleModel("ollama:small"))
+    price = Traces.of(engine).price([run], RoleModel("ollama:small"))
     assert (price.passages, price.calls) == (2, 2)
-    assert traces_of(engine).price([run], RoleModel()).calls == 0
-    assert traces_of(engine).judge([run], RoleModel()).result() == 2
+    assert Traces.of(engine).price([run], RoleModel()).calls == 0
+    assert Traces.of(engine).judge([run], RoleModel()).result() == 2
     after = engine.record(run)
     assert after.origin is not None
     assert after.origin.judged_here == ("builtin",)
@@ -112,13 +112,13 @@ def test_what_was_not_graded_is_judged_here_and_says_by_whom(engine: Engine) -> 
     assert after.answer == before.answer
     assert [item.tags for item in engine.runs(text=run)] == [("seen",)]
     with raises(OWN_RUN):
-        traces_of(engine).judge([run], RoleModel())
+        Traces.of(engine).judge([run], RoleModel())
 
 
 def test_a_set_is_judged_as_a_whole_and_gathered_once_more(engine: Engine) -> None:
     """TR-05: settings over the set are told from the new verdicts at once."""
     files = file_of(ungraded("s1").otlp("The moon."), ungraded("s2", "Who sleeps all day?").otlp("Cats."))
-    taken = traces_of(engine).take(files, set_name="ungraded")
+    taken = Traces.of(engine).take(files, set_name="ungraded")
     config = engine.evaluation.batch(taken.batch_id).config
 
     def gaps(batch_id: str) -> set[str | None]:
@@ -127,7 +127,7 @@ def test_a_set_is_judged_as_a_whole_and_gathered_once_more(engine: Engine) -> No
         return {None if item.gap[0] < 0 else GAPS[int(item.gap[0])] for item in found}
 
     assert gaps(taken.batch_id) == {"verdicts"}
-    assert traces_of(engine).judge(taken.runs, RoleModel(), set_name="ungraded").result() == 4
+    assert Traces.of(engine).judge(taken.runs, RoleModel(), set_name="ungraded").result() == 4
     newest, *_ = engine.evaluation.batches("ungraded")
     assert newest.id != taken.batch_id
     assert "verdicts" not in gaps(newest.id)
@@ -135,8 +135,8 @@ def test_a_set_is_judged_as_a_whole_and_gathered_once_more(engine: Engine) -> No
 
 def test_verdicts_of_the_other_program_stay(engine: Engine) -> None:
     made = CragTrace("j2", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 0.9), ("cats", CATS, 0.1)])
-    [run] = traces_of(engine).take(file_of(made.grade(TIDES, "yes").otlp())).runs
-    traces_of(engine).judge([run], RoleModel()).result()
+    [run] = Traces.of(engine).take(file_of(made.grade(TIDES, "yes").otlp())).runs
+    Traces.of(engine).judge([run], RoleModel()).result()
     record = engine.record(run)
     assert {name: verdict.grader for name, verdict in record.rounds[0].verdicts.items()} == {
         "tides": "imported:llama3",
@@ -148,7 +148,7 @@ def test_verdicts_of_the_other_program_stay(engine: Engine) -> None:
 def test_a_run_of_this_workbench_is_not_judged_that_way(engine: Engine) -> None:
     engine.wait(run := engine.start("What is a truth table?"))
     with raises(OWN_RUN):
-        traces_of(engine).judge([run], RoleModel())
+        Traces.of(engine).judge([run], RoleModel())
 
 
 def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
@@ -178,7 +178,7 @@ def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeyp
         assert go_on.wait(PATIENCE_S)
         return judging
 
-    monkeypatch.setattr(traces_of(engine), "judge", judge)
+    monkeypatch.setattr(Traces.of(engine), "judge", judge)
 
     async def left() -> None:
         leaving = asyncio.create_task(judged(engine, "any", RoleModel()))
@@ -199,31 +199,31 @@ def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeyp
 def test_who_knows_the_id_of_a_trace_does_not_read_what_others_imported_of_it(engine: Engine) -> None:
     """TM-14: else its question would stand in a query set of theirs."""
     files = file_of(ungraded("limited", "What pulls the secret sea?").otlp("The moon."))
-    traces_of(engine).take(files)
+    Traces.of(engine).take(files)
     made = CragTrace("limited", "Anything?", project="mine").retrieve("Anything?", [("tides", TIDES, 0.5)])
     forged = file_of(made.otlp("The moon."))
     other = Person("o@example.org", "O", "editor", hidden=frozenset({"imported_plain"}))
     with acting_as(other):
         for ask in (
-            traces_of(engine).preview,
-            traces_of(engine).take,
-            partial(traces_of(engine).take, set_name="forged"),
+            Traces.of(engine).preview,
+            Traces.of(engine).take,
+            partial(Traces.of(engine).take, set_name="forged"),
         ):
             with raises(TOO_LARGE, match="collection that you may not see"):
                 ask(forged)
         both = [*forged, *file_of(ungraded("their own", "Why?").otlp("A."))]
-        seen, taken = traces_of(engine).preview(both), traces_of(engine).take(both)
+        seen, taken = Traces.of(engine).preview(both), Traces.of(engine).take(both)
         # What is told of it is not the id of a run that they do not find.
         assert [trace.trace_id for trace in seen.found.traces] != [] and not seen.known
         assert [item.code for item in seen.found.left_out] == ["hidden"] and taken.new == 1
         assert all(engine.record(run_id).question == "Why?" for run_id in taken.runs)
     assert "forged" not in engine.evaluation.query_sets()
-    assert traces_of(engine).preview(files).known
+    assert Traces.of(engine).preview(files).known
 
 
 def test_of_a_collection_that_is_kept_from_a_person_nothing_is_taken_or_judged(engine: Engine) -> None:
     """TM-14; and viewers neither import nor have anything judged."""
-    files, traces = file_of(ungraded("kept").otlp("The moon.")), traces_of(engine)
+    files, traces = file_of(ungraded("kept").otlp("The moon.")), Traces.of(engine)
     [run] = traces.take(files).runs
     asks: tuple[Callable[[], object], ...] = (
         partial(traces.preview, files, collection="imported_plain"),

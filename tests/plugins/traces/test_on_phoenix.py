@@ -20,7 +20,7 @@ from engine.engine import Engine
 from engine.replay.grid import paths
 from engine.replay.settings import STATES, SettingsGrid
 from engine.settings import Settings
-from plugins.traces.taking import traces_of
+from plugins.traces.taking import Traces
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES
 from tests.support.phoenix_server import Phoenix
 
@@ -78,7 +78,7 @@ def test_on_phoenix_a_project_is_exported_imported_and_tuned(phoenix: Phoenix, t
     ]
     settings = Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1", embedding_model="hashing")
     with Engine.open(settings) as engine:
-        taken = traces_of(engine).take(exported, project=project, set_name=project)
+        taken = Traces.of(engine).take(exported, project=project, set_name=project)
         records = [engine.record(run) for run in taken.runs]
         assert {record.question: record.answer for record in records} == {
             "What causes tides?": "The moon.",
@@ -96,6 +96,6 @@ def test_on_phoenix_a_project_is_exported_imported_and_tuned(phoenix: Phoenix, t
         assert [int(count) for count in kept["Do cats sleep?"].passed] == [1, 0, 0]
         assert STATES[int(kept["Do cats sleep?"].state[0])] != "needs_calls"
         # Its spans as OTLP say the same.
-        again = traces_of(engine).preview([("otlp.json", json.dumps(otlp).encode())])
+        again = Traces.of(engine).preview([("otlp.json", json.dumps(otlp).encode())])
         assert sorted(record.question for record in again.records) == sorted(record.question for record in records)
         assert {len(record.rounds[0].candidates) for record in again.records} == {2}

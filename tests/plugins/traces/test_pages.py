@@ -15,7 +15,7 @@ from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.people import Person
 from engine.settings import Settings
-from plugins.traces.taking import Traces, traces_of
+from plugins.traces.taking import Traces
 from tests.pages.driving import button, inline, opened, visible
 from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of
 from tests.support.people import EDITOR, VIEWER, signing_in
@@ -42,7 +42,7 @@ def engine(opened_engine: Engine) -> Iterator[Engine]:
 def test_an_imported_run_says_so_cannot_be_run_here_and_is_judged_on_request(engine: Engine) -> None:
     made = CragTrace("page1", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5), ("cats", CATS, 3.0)])
     [run] = (
-        traces_of(engine).take(file_of(made.generate([TIDES, CATS], "The <b>moon</b>.").otlp("The <b>moon</b>."))).runs
+        Traces.of(engine).take(file_of(made.generate([TIDES, CATS], "The <b>moon</b>.").otlp("The <b>moon</b>."))).runs
     )
     app = opened(run=run)
     assert button(app, lambda label: label == "Run").disabled
@@ -61,7 +61,7 @@ def test_judging_with_a_chat_model_shows_how_far_it_is_and_can_be_stopped(
 ) -> None:
     """The session stays free meanwhile; after a stop the offer is there again."""
     made = CragTrace("page2", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5), ("cats", CATS, 3.0)])
-    [run] = traces_of(engine).take(file_of(made.otlp("The moon."))).runs
+    [run] = Traces.of(engine).take(file_of(made.otlp("The moon."))).runs
     monkeypatch.setattr(Engine, "chat_models", lambda *_, **__: ("ollama:small",))
     slow: Future[int] = Future()
     monkeypatch.setattr(Traces, "judge", lambda *_, **__: slow)
@@ -83,7 +83,7 @@ def test_a_set_whose_documents_are_elsewhere_is_not_offered_to_be_run(engine: En
         .retrieve("sea", [("tides", TIDES, 0.9)])
         .grade(TIDES, {"score": "yes"})
     )
-    traces_of(engine).take(file_of(made.otlp("The moon.")), set_name="sea")
+    Traces.of(engine).take(file_of(made.otlp("The moon.")), set_name="sea")
     app = opened("tune", query_set="sea")
     assert "The documents of imported runs are not here" in inline(app)
     assert not any(item.key == "tune_start" for item in app.button)
@@ -95,7 +95,7 @@ def test_a_set_whose_documents_are_elsewhere_is_not_offered_to_be_run(engine: En
 def test_import_and_judging_are_offered_to_those_who_may(engine: Engine, person: Person, offered: bool) -> None:
     """TM-13"""
     made = CragTrace("page5", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5)])
-    [run] = traces_of(engine).take(file_of(made.otlp("The moon."))).runs
+    [run] = Traces.of(engine).take(file_of(made.otlp("The moon."))).runs
     with signing_in(engine, lambda: person):
         labels = {item.label for app in (opened("runs"), opened(run=run)) for item in app.button}
     wanted = {"Import traces", "Judge 1 passage"}
@@ -128,7 +128,7 @@ def test_without_the_plug_in_an_imported_run_is_read_shown_and_replayed_and_its_
     """BE-05"""
     with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
         made = CragTrace("p4", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 0.9)])
-        [run] = traces_of(engine).take(file_of(made.generate([TIDES], "The moon.").otlp("The moon."))).runs
+        [run] = Traces.of(engine).take(file_of(made.generate([TIDES], "The moon.").otlp("The moon."))).runs
         outcome = engine.what_if(engine.record(run), engine.record(run).config).outcome
     done = subprocess.run(
         [sys.executable, "-c", _WITHOUT, str(tmp_path), run], check=False, capture_output=True, text=True, timeout=600

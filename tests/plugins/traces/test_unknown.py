@@ -85,7 +85,7 @@ def test_rows_of_passages_their_story_and_their_file_leave_numbers_out() -> None
         assert {(seen["similarity"], seen["cosine"], seen["floor"], seen["margin"]) for seen in row["seen"]} == {
             ("–",) * 4
         }
-    for cells in csv.DictReader(io.StringIO(passages_csv(lines, record.config, EN).decode("utf-8-sig"))):
+    for cells in csv.DictReader(io.StringIO(passages_csv(lines, EN).decode("utf-8-sig"))):
         assert [cells[name] for name in ("similarity", "raw score", "floor", "margin", "P(relevant)")] == [""] * 5
 
 

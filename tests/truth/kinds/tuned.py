@@ -11,12 +11,12 @@ from components.common.i18n import Words
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import gather
-from engine.evaluation.question_changes import QuestionChanges, question_changes
+from engine.evaluation.question_changes import QuestionChanges
 from engine.model.config import RunConfig
 from engine.replay import WhatIf, what_if
 from pages.parts.tune.questions import change_text, changed_text, side_text
 from pages.parts.tune.tiles import Tile, tiles_of
-from tests.evaluation.gathered import questions
+from tests.evaluation.gathered import question_changes, questions
 from tests.truth.claims import Claim, numbers
 
 _BEFORE = RunConfig(gate="pass_rate", grade_probe=True)

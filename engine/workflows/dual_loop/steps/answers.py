@@ -9,17 +9,17 @@ from typing import Any
 from engine.builtin.direct import cited_passages, direct_answer, without_markers
 from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
-from engine.model.events import AnswerBegun, ContextAssembled, Decided, Evaluated
+from engine.model.events import AnswerBegun, AnswerCompleted, ContextAssembled, Decided, Evaluated
 from engine.model.language import language_of
 from engine.model.surroundings import texts_around
 from engine.model.values import Around, Context, Draft, Evaluation, Excerpt, Passage, PassageId
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
-from engine.roles import DirectRequest, EvaluationRequest, GenerationRequest
-from engine.workflows.answer_evaluation.policy import excerpts
+from engine.roles import DirectRequest, GenerationRequest
+from engine.workflows.answer_evaluation.policy import evaluation_request, excerpts
 from engine.workflows.dual_loop.policy import decide_answer, settled
 from engine.workflows.dual_loop.roles import DualRoles
-from engine.workflows.dual_loop.steps.parts import completed, drafted, evidence_of, let_best_stand, read_for
+from engine.workflows.dual_loop.steps.parts import drafted, evidence_of, let_best_stand, read_for
 from engine.workflows.steps.citing import Citing
 from engine.workflows.steps.surround import surroundings
 
@@ -138,9 +138,9 @@ def _fall_back_on(state: Mapping[str, Any], run: RunContext, citing: Citing[Stre
     """The answer before this one, where there is one; else what had arrived."""
     if state["drafts"]:
         run.emit(ContextAssembled(context=state["contexts"][-1]))
-        run.emit(completed(state["drafts"][-1]))
+        run.emit(AnswerCompleted.of(state["drafts"][-1]))
     elif citing.citations.raw:
-        run.emit(completed(_draft(state, citing.complete().answer)))
+        run.emit(AnswerCompleted.of(_draft(state, citing.complete().answer)))
 
 
 async def grade_relevance(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -164,17 +164,9 @@ async def _evaluate(
     if run.clock.left_s() <= 0:
         return None, ()
     seen = excerpts(passages, run.config.top_k)
-    shown = tuple(replace(passage, text=item.text) for passage, item in zip(passages, seen, strict=False))
-    request = EvaluationRequest(
-        question=question,
-        # Markers from memory point to passages that this run did not search, and that no one can hold them against.
-        answer=without_markers(draft.text) if draft.direct else draft.text,
-        passages=shown,
-        language=language_of(question),
-        aim="relevance",
-        unseen=len(passages) - len(shown),
-        removed_markers=draft.removed_markers,
-    )
+    # Markers from memory point to passages that this run did not search, and that no one can hold them against.
+    answer = without_markers(draft.text) if draft.direct else draft.text
+    request = evaluation_request(question, answer, draft, passages, seen, aim="relevance")
     try:
         async with run.within(run.clock.left_s()):
             evaluation = settled(await own_roles(run, DualRoles).evaluator.evaluate(request, trace))

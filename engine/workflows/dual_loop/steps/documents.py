@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from engine.builtin.fallback import fallback_answer
 from engine.builtin.strategy_router import choose
 from engine.errors import ModelError, StoreError, WebSearchError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, SectionRetrieval, model_of, own_roles
-from engine.model.config import BUILTIN
 from engine.model.decide import gated, kept_passages, passed_ids
 from engine.model.events import AnswerCompleted, Decided, PassageGraded, Retrieved, Rewritten, RouteChosen
 from engine.model.language import normalised_query
@@ -51,13 +51,12 @@ from engine.workflows.dual_loop.steps.parts import (
     note,
     note_passed_over,
 )
-from engine.workflows.steps.rewrite import refusing, stood_in
+from engine.workflows.steps.rewrite import proposed
 
 _NODE = "route_query"
 _RETRIEVE = "retrieve_documents"
 _GRADE = "grade_documents"
 _REWRITE = "rewrite_query"
-_PROPOSALS = 2
 """A proposal and one retry with the refusal in its history (SC-06)."""
 
 INITIAL_ISSUE = RewriteIssue(INITIAL, "Nothing was searched yet. A plain question may stand as it is.")
@@ -335,7 +334,8 @@ async def _corrective(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
         config=run.config,
     )
     made = Rewrite(len(state["rounds"]) - 1, query, query, "", input_hash=request.digest())
-    proposal, refused, repeated, by = await _proposed(request, _tried(state), run, trace)
+    ask = partial(_asked_again, run=run, trace=trace)
+    proposal, refused, repeated, by = await proposed(request, _tried(state), run, trace, ask)
     if isinstance(proposal, str):
         return replace(made, reason=proposal, failed=True, refused=refused)
     return replace(
@@ -354,23 +354,6 @@ def _tried(state: Mapping[str, Any]) -> set[str]:
     """Return what a proposal may not repeat, blank ones included; before the first search nothing else."""
     searched = [normalised_query(item.query) for item in state["rounds"]]
     return {"", normalised_query(state["question"]), *searched} if searched else {""}
-
-
-async def _proposed(
-    request: RewriteRequest, tried: set[str], run: RunContext, trace: NodeTrace
-) -> tuple[RewriteProposal | str, tuple[str, ...], bool, str]:
-    """The proposal, or why there is none; the queries refused; whether the last was refused too; who stood in."""
-    refused: tuple[str, ...] = ()
-    asked = request
-    proposal: RewriteProposal | str = ""
-    for _ in range(_PROPOSALS):
-        proposal = await _asked_again(asked, run, trace)
-        if isinstance(proposal, str) or normalised_query(proposal.query) not in tried:
-            return proposal, refused, False, ""
-        refused = (*refused, proposal.query)
-        asked = refusing(request, proposal.query, refused)
-    instead = await stood_in(asked, tried, run, trace)
-    return (instead, refused, False, BUILTIN) if instead is not None else (proposal, refused, True, "")
 
 
 async def _asked_again(request: RewriteRequest, run: RunContext, trace: NodeTrace) -> RewriteProposal | str:

@@ -62,17 +62,13 @@ def read_for(state: Mapping[str, Any], draft: int) -> tuple[Passage, ...]:
 def drafted(run: RunContext, state: Mapping[str, Any], draft: Draft, context: Context) -> dict[str, Any]:
     """Say that an answer is complete; returns the changes of the state."""
     run.emit(Drafted(draft=draft))
-    run.emit(completed(draft))
+    run.emit(AnswerCompleted.of(draft))
     return {
         "drafts": (*state["drafts"], draft),
         "contexts": (*state["contexts"], context),
         "response": draft.text,
         "writer_failed": False,
     }
-
-
-def completed(draft: Draft) -> AnswerCompleted:
-    return AnswerCompleted(answer=draft.text, citations=draft.citations, removed_markers=draft.removed_markers)
 
 
 def let_best_stand(run: RunContext, drafts: Sequence[Draft], contexts: Sequence[Context]) -> str:
@@ -82,5 +78,5 @@ def let_best_stand(run: RunContext, drafts: Sequence[Draft], contexts: Sequence[
         return ""
     if best.index != drafts[-1].index:
         run.emit(ContextAssembled(context=contexts[best.index]))
-        run.emit(completed(best))
+        run.emit(AnswerCompleted.of(best))
     return best.text

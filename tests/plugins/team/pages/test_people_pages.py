@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.people import Person, acting_as
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from tests.pages.driving import button, inline, opened, visible
 from tests.plugins.team.signing_in import people_sign_in
 from tests.support.people import ADMIN, EDITOR, VIEWER
@@ -161,7 +161,7 @@ def test_an_admin_makes_a_token_sees_it_once_and_revokes_it(engine: Engine, visi
     app.text_input[0].set_value("nightly")
     button(app, lambda label: label == "Make it").click().run()
     with acting_as(ADMIN):
-        [token] = [item for item in team_of(engine).tokens() if item.name == "nightly"]
+        [token] = [item for item in Team.of(engine).tokens() if item.name == "nightly"]
     assert "wbt_" in inline(app)
     app.run()
     drawn = inline(app)

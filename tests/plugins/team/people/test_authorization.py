@@ -19,7 +19,7 @@ from engine.people import LOCAL, Person, Role, acting_as, current_user
 from engine.people.authorization import OPERATIONS, authorized, internal, needs
 from engine.people.current_user import require_sign_in, with_current_user
 from engine.settings import Settings
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from tests.api.served import engine_of
 from tests.plugins.team.people.asgi import answer_of
 from tests.plugins.team.signing_in import people_sign_in
@@ -44,7 +44,7 @@ def parts(engine: Engine) -> dict[str, object]:
     """The engine and everything that it hands out which does something."""
     values = {name: getattr(engine, name) for name in dir(engine) if not name.startswith("_")}
     own = {name: value for name, value in values.items() if type(value).__module__.startswith("engine.")}
-    return {"engine": engine, "team": team_of(engine), **own}
+    return {"engine": engine, "team": Team.of(engine), **own}
 
 
 def asked(value: object, method: str) -> None:
@@ -98,7 +98,7 @@ def test_without_sign_in_everybody_is_the_one_at_this_machine(engine: Engine) ->
     assert engine.record(run_id).author == ""
     assert engine.runs()[0].author == ""
     with acting_as(ADMIN):
-        assert team_of(engine).entries() == []
+        assert Team.of(engine).entries() == []
 
 
 def test_with_sign_in_nothing_is_done_for_a_thread_that_no_door_has_named(whole: Engine) -> None:
@@ -186,7 +186,7 @@ def test_changes_are_noted_once_with_who_made_them(engine: Engine) -> None:
                 engine.delete_run(run_id)
         with acting_as(ADMIN):
             engine.delete_run(run_id)
-            noted = [(item.who, item.operation, item.on) for item in team_of(engine).entries()]
+            noted = [(item.who, item.operation, item.on) for item in Team.of(engine).entries()]
     assert noted == [
         (ADMIN.id, "Engine.delete_run", run_id),
         (EDITOR.id, "EvaluationStore.save_settings", "mine"),

@@ -16,7 +16,7 @@ import pytest
 from engine.api.incoming import OPEN
 from engine.model.people import ROLES, Role
 from engine.people import acting_as
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from plugins.team.tokens import made, stamp
 from tests.plugins.team.people.asgi import Answer, Headers
 from tests.plugins.team.people.dumping import everything
@@ -38,12 +38,12 @@ def bearer(text: str) -> Headers:
 def over(ward: Ward) -> dict[str, Headers]:
     """An admin's tokens of which each is worth nothing any more, or never was."""
     with acting_as(ADMIN):
-        _, good = team_of(ward.engine).make_token("good", "admin", 1)
-        revoked, text = team_of(ward.engine).make_token("gone", "admin", 1)
-        team_of(ward.engine).revoke_token(revoked.id)
+        _, good = Team.of(ward.engine).make_token("good", "admin", 1)
+        revoked, text = Team.of(ward.engine).make_token("gone", "admin", 1)
+        Team.of(ward.engine).revoke_token(revoked.id)
     expired, late = made("late", "admin", 1, None)
     ended = stamp(datetime.now(UTC) - timedelta(seconds=1))
-    team_of(ward.engine)._records.add_token(replace(expired, expires_at=ended))
+    Team.of(ward.engine)._records.add_token(replace(expired, expires_at=ended))
     return {
         "revoked": bearer(text),
         "expired": bearer(late),

@@ -27,7 +27,7 @@ from engine.people import Role, acting_as
 from plugins.team.claims import SignedIn
 from plugins.team.page_cookie import NAME
 from plugins.team.signed_in import Doors, SignedInApi
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from plugins.team.tokens import stamp
 from tests.api.served import ADDRESS, engine_of
 from tests.plugins.team.signing_in import COOKIES, people_sign_in
@@ -68,7 +68,7 @@ class Installation:
 
     def token(self, role: Role = "viewer", **options: Any) -> str:
         with acting_as(ADMIN):
-            return team_of(self.engine).make_token(f"a {role}", role, **options)[1]
+            return Team.of(self.engine).make_token(f"a {role}", role, **options)[1]
 
     def call(self, route: str, token: str | None, **more: Any) -> Any:
         method, _, path = route.partition(" ")

@@ -253,7 +253,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
     "says nothing of what is there": (
         *("Ingestions.check_graph", "WeakPoints.is_on"),
-        *("BatchRunner.wait", "BatchRunner.wait_judging"),
+        "BatchRunner.wait",
     ),
     "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),
     "says what was judged of answers that the caller has": ("EvaluationStore.answer_judgements",),

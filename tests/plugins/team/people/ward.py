@@ -26,7 +26,7 @@ from engine.people import Person, acting_as
 from engine.records import PINNED
 from engine.settings import Settings
 from plugins.team.page_cookie import NAME
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from tests.api.served import ADDRESS
 from tests.plugins.team.people.asgi import Answer, Headers, answer_of
 from tests.plugins.team.signing_in import COOKIES, people_sign_in
@@ -70,7 +70,7 @@ class Ward:
 
     def token(self, role: Role = "editor", collections: list[str] | None = None) -> dict[str, str]:
         with acting_as(ADMIN):
-            return {"authorization": f"Bearer {team_of(self.engine).make_token('t', role, 1, collections)[1]}"}
+            return {"authorization": f"Bearer {Team.of(self.engine).make_token('t', role, 1, collections)[1]}"}
 
 
 def cookie(person: Person) -> dict[str, str]:

@@ -30,7 +30,7 @@ from engine.records.store import RunStore
 from engine.settings import Settings
 from plugins.team.errors import DRIVER_MISSING
 from plugins.team.postgres import PostgresDatabase
-from plugins.team.team import team_of
+from plugins.team.team import Team
 from tests.api.served import ADDRESS, app_of, engine_of
 from tests.plugins.team.signing_in import people_sign_in
 from tests.support import postgres_server
@@ -235,7 +235,7 @@ def test_while_the_server_is_away_strangers_learn_nothing_of_it(
     chosen = {"openai_api": True, "mcp": "read", "database_url": SecretStr(url)}
     with engine_of(tmp_path, FakeResources(), **chosen) as engine, people_sign_in(engine) as doors:
         with acting_as(ADMIN):
-            _, token = team_of(engine).make_token("a program", "editor", 1)
+            _, token = Team.of(engine).make_token("a program", "editor", 1)
         app = app_of(engine, sign_in=doors)
         with TestClient(app, base_url=ADDRESS, raise_server_exceptions=False) as client:
             own_server.stop(signal.SIGQUIT)
@@ -257,7 +257,7 @@ def test_while_the_server_is_away_strangers_learn_nothing_of_it(
                 assert client.get(path).status_code == 401
             assert client.get("/api/ready").status_code in (200, 503)
             with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="does not answer") as said:
-                team_of(engine).tokens()
+                Team.of(engine).tokens()
             assert "Start the PostgreSQL server" in said.value.remedy
 
 
@@ -269,4 +269,4 @@ def test_a_damaged_list_of_tokens_is_called_so_and_strangers_do_not_hear_it(tmp_
         assert (answer.status_code, answer.json()["code"]) == (503, PeopleUnusable.caller_unchecked.code)
         assert "people.db" not in answer.text
         with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="it is damaged"):
-            team_of(engine).tokens()
+            Team.of(engine).tokens()

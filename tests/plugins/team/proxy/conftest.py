@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.server import ROOT, App, started_app
+from tests.support.ports import free_port
 from tests.support.postgres_server import Server
 
 CADDYFILE = ROOT / "docs" / "team" / "Caddyfile"
@@ -37,7 +37,7 @@ def team(postgres_server_here: Server, milvus_here: str, tmp_path_factory: pytes
         reason = "no Caddy on this machine: install the package caddy"
         (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
     folder = tmp_path_factory.mktemp("team")
-    port = _free_port()
+    port = free_port()
     with ExitStack() as stack:
         env = {
             "WORKBENCH_DATABASE_URL": stack.enter_context(postgres_server_here.database()),
@@ -82,8 +82,3 @@ def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path
             continue
         break
     raise RuntimeError(f"the proxy does not answer: {log.read_text(errors='replace')[-2000:]}")
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tarfile
@@ -20,6 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.support.ports import free_port
 
 HOME = Path(__file__).resolve().parents[4] / ".keycloak"
 CLIENT, SECRET = "workbench", "of-the-tests"
@@ -74,7 +75,7 @@ def missing() -> str:
 def running(folder: Path) -> Iterator[Provider]:
     """A server whose data and log are in ``folder``."""
     shutil.copytree(HOME / "data", folder / "data")
-    port = _free_port()
+    port = free_port()
     options = ["--optimized", "--http-enabled=true", "--hostname-strict=false", "--http-host=127.0.0.1"]
     data = f"--db-url=jdbc:h2:file:{folder / 'data' / 'h2' / 'keycloakdb'};NON_KEYWORDS=VALUE;DB_CLOSE_ON_EXIT=0"
     command = [*_ending_with_us(), str(_program(HOME)), "start", *options, f"--http-port={port}", data]
@@ -153,12 +154,6 @@ def _program(folder: Path) -> Path:
 def _ending_with_us() -> list[str]:
     """What lets the server end with the tests even where they are killed."""
     return ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 if __name__ == "__main__":
