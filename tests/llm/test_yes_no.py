@@ -256,11 +256,48 @@ def test_a_side_that_is_not_listed_has_the_most_it_can() -> None:
     """BE-03: no more than the least probable token that is, nor than what the listed ones leave."""
     many = yes_no_of([[listed({"Yes": 0.9, "The": 0.04})]])
     alone = yes_no_of([[listed({"Yes": 0.9})]])
-    certain = yes_no_of([[listed({"No": 1.0})]])
+    certain = yes_no_of([[listed({"No": 1.0 - 1e-12, "The": 1e-12})]])
     assert many and many.to_dict() == {"yes": 0.9, "no": 0.0, "tokens": {"Yes": 0.9}, "other_at_most": 0.04}
     assert many.log_odds == pytest.approx(math.log(0.9 / 0.04))
     assert alone and alone.log_odds == pytest.approx(math.log(0.9 / 0.1))
     assert certain and certain.log_odds == pytest.approx(math.log(1e-9))
+
+
+def test_tokens_that_are_written_alike_count_together() -> None:
+    """BE-03: a blank before a word is not always written, and the likely one comes first."""
+    top = [{"token": "no", "logprob": math.log(0.5)}, {"token": "yes", "logprob": math.log(0.4)}]
+    top += [{"token": "no", "logprob": math.log(0.01)}, {"token": "yes", "logprob": math.log(0.02)}]
+    found = yes_no_of([[{**top[0], "top_logprobs": [*top, top[0]]}]])
+    assert found and found.tokens == {"no": pytest.approx(0.51), "yes": pytest.approx(0.42)}
+    # What is not listed has no more than the least of all.
+    assert found.least == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"No": 0.9, "Yes": 0.0005},
+        {"No": 12.5, "Yes": -0.2},
+        {"Yes": -0.1, "No": -0.3},
+        {"Yes": -0.1, "No": math.nan},
+        {"Yes": 0.0},
+        {"Yes": 0.0, "No": -math.inf},
+        {"Yes": 0, "No": -(10**400)},
+    ],
+    ids=["shares", "logits", "negative logits", "not a number", "alone", "all others ruled out", "a huge number"],
+)
+def test_numbers_that_are_no_log_probabilities_say_nothing(numbers: Mapping[str, float]) -> None:
+    """SC-03, BE-03: nothing fails open, and what was chosen without the others is not certain."""
+    every = [{"token": token, "logprob": number} for token, number in numbers.items()]
+    assert yes_no_of([[{**every[0], "top_logprobs": every}]]) is None
+
+
+def test_a_token_that_was_ruled_out_has_no_share() -> None:
+    """BE-03: some servers write minus infinity, others a large number."""
+    for none in (-math.inf, -9999.0):
+        top = [{"token": "Yes", "logprob": math.log(0.7)}, {"token": "No", "logprob": math.log(0.2)}]
+        found = yes_no_of([[{**top[0], "top_logprobs": [*top, {"token": "no", "logprob": none}]}]])
+        assert found and (found.yes, found.no) == (pytest.approx(0.7), pytest.approx(0.2))
 
 
 @pytest.mark.parametrize(
