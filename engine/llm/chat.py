@@ -157,8 +157,10 @@ _unopened: set[tuple[str, str]] = set()
 """Models, by server, whose last reply closed thinking that it had not opened: the next one is held until it does."""
 
 
-weighing: dict[tuple[str, str], bool] = {}
-"""Whether models, by server, gave the probabilities of yes and no when they were first asked for them."""
+_AGAIN_S = 600.0
+"""After so long a model that gave none is asked again: its server may be another version by then."""
+weighing: dict[tuple[str, str], float] = {}
+"""Until when it is held that models, by server, give no probabilities of yes and no; 0 where they gave them."""
 
 
 @lru_cache(maxsize=256)
@@ -266,8 +268,11 @@ class ChatModel:
 
     @property
     def weighs(self) -> bool | None:
-        """Whether its server gives the probabilities of yes and no; None until it was asked for them."""
-        return weighing.get((self._address, self.name)) if self.provider in _SAY_WHEN_DONE else False
+        """Whether its server gives the probabilities of yes and no; None where it is to be asked for them."""
+        if self.provider not in _SAY_WHEN_DONE:
+            return False
+        until = weighing.get((self._address, self.name))
+        return None if until is None or 0 < until <= time.monotonic() else until == 0
 
     async def weigh(
         self, messages: Sequence[Message], trace: Trace, *, attempt: int = 1, passage_id: PassageId | None = None
@@ -287,12 +292,15 @@ class ChatModel:
                 call.parsed = found.to_dict() if found else None
                 call.error = "" if found else "unreadable"
         except ModelRefused as refused:
-            if int(refused.params.get("status", 0)) not in _REFUSED_FORM:
-                raise
+            if "logprob" not in str(refused.params.get("message", "")).casefold():
+                if int(refused.params.get("status", 0)) not in _REFUSED_FORM:
+                    raise
+                # It may be about this prompt alone, such as one that is too long.
+                return None, None
         except ThoughtTooLong:
             pass
         if found or not self.weighs:
-            weighing[self._address, self.name] = found is not None
+            weighing[self._address, self.name] = 0 if found else time.monotonic() + _AGAIN_S
         return found, said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:

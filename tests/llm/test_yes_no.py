@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engine.llm import chat
 from engine.llm.cache import VerdictCache
 from engine.llm.grader import ChatGrader
 from engine.llm.yes_no import meaning, yes_no_of
@@ -160,6 +161,24 @@ def test_a_server_that_refuses_them_is_asked_as_before(code: int, kind: str) -> 
         verdicts = grade(ChatGrader(RoleModel("openai:local"), settings), [RIGHT, WRONG])
         assert [item.kind for item in verdicts] == [kind, kind]
         assert len(server.requests) == 3
+
+
+def test_a_refusal_of_one_prompt_says_nothing_of_the_server() -> None:
+    """BE-03: a passage that is too long must not keep the others from their kind."""
+    with OpenAIStandIn(["local"], reply=said, weigh=sure) as server:
+        server.script(Status(400, "This model's maximum context length is 512 tokens."))
+        settings = Settings.load(openai_url=server.url, data_dir=Path("unused"))
+        verdicts = grade(ChatGrader(RoleModel("openai:local"), settings), [RIGHT, WRONG])
+    assert [item.kind for item in verdicts] == ["said", "token"]
+
+
+def test_a_model_that_gave_none_is_asked_again_after_a_while(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BE-03: its server may have been brought up to date meanwhile."""
+    before: Iterator[None] = iter([None])
+    served = serving(lambda request: next(before, sure(request)))
+    monkeypatch.setattr(chat, "_AGAIN_S", 0.0)
+    assert [grade(served.grader(), [RIGHT])[0].kind for _ in range(2)] == ["said", "token"]
+    assert served.asked_for_one_word == 2
 
 
 def test_a_model_that_thinks_first_is_asked_as_before() -> None:
