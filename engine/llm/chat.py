@@ -164,8 +164,8 @@ weighing: dict[tuple[str, str], float] = {}
 
 
 @lru_cache(maxsize=256)
-def _patience(address: str, model: str) -> Patience:
-    """One for each model of a server, for all roles and runs of this process."""
+def _patience(address: str, model: str, one_word: bool) -> Patience:
+    """One for each model of a server, for all roles and runs of this process; of one word, nothing else is learnt."""
     return Patience()
 
 
@@ -385,11 +385,15 @@ class ChatModel:
         """The temperature of a call; one that was asked for stays (QL-04)."""
         return self.model.temperature or (_WARMER if warmer else 0.0)
 
+    @property
+    def _patience(self) -> Patience:
+        return _patience(self._address, self.name, self._reply_tokens == 1)
+
     def _limit_s(self, trace: Trace) -> float:
         """Return the time limit of a call; raises ``ModelTimeout`` if no time is left."""
         by_hand = "call_timeout_s" in self._settings.model_fields_set
-        patience = _patience(self._address, self.name)
-        limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
+        usual_s = self._patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand)
+        limit_s = min(usual_s, trace.time_left_s())
         if limit_s <= 0:
             raise ModelTimeout(model=self.name, seconds="0")
         return limit_s
@@ -420,7 +424,7 @@ class ChatModel:
         if self.provider in _SAY_WHEN_DONE and not (reception.done or end.seen):
             # A stream that ends in good order, but without a sign of its end, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(model=self.name)
-        _patience(self._address, self.name).note(call.spent_s)
+        self._patience.note(call.spent_s)
         reception.require_room()
         return reception.said()
 
