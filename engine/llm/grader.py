@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -216,8 +217,11 @@ class ChatGrader(ChatRole):
         """The verdict with its reason; without one where none could be had, as the verdict stands all the same."""
         try:
             return replace(verdict, reason=await self.reason(asked.question, passage, verdict, trace))
-        except (*OF_ONE_ITEM, UnreadableReply):
+        except ModelError:
             return verdict
+        except asyncio.CancelledError:
+            trace.verdict(passage.id, verdict)
+            raise
 
     async def reason(self, question: str, passage: Passage, verdict: Verdict, trace: Trace = SILENT) -> str:
         """Why a verdict of one word is so: one call.

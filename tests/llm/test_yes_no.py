@@ -22,7 +22,7 @@ from engine.model.values import Passage, Verdict
 from engine.settings import Settings
 from tests.llm.recording import RecordingTrace, passage, settings_for, verdict_json
 from tests.support.log_probabilities import WeighFunction, listed
-from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, ServerError
+from tests.support.ollama_stand_in import Hangs, NotFound, OllamaStandIn, RecordedRequest, ServerError, Slow
 from tests.support.ollama_stand_in import Reply as OllamaReply
 from tests.support.openai_stand_in import Events, OpenAIStandIn, Status
 
@@ -187,6 +187,34 @@ def test_a_model_that_thinks_first_is_asked_as_before() -> None:
         server.script(Events([{"reasoning_content": "Yes"}], finish="length", usage=1))
         settings = Settings.load(openai_url=server.url, data_dir=Path("unused"))
         assert [item.kind for item in grade(ChatGrader(RoleModel("openai:local"), settings), [RIGHT])] == ["said"]
+
+
+def test_a_verdict_stands_where_its_reason_cannot_be_had() -> None:
+    """SC-03: not even where the server says that the model is gone."""
+    with OllamaStandIn(["llama3.2:3b"], reply=said, weigh=sure) as server:
+        server.script("chat", Slow(), NotFound())
+        grader = ChatGrader(RoleModel("ollama:llama3.2:3b"), settings_for(server), explains=True)
+        (verdict,) = grade(grader, [RIGHT])
+    assert (verdict.kind, verdict.relevant, verdict.reason) == ("token", True, "")
+
+
+def test_a_verdict_is_reported_where_the_time_ends_while_its_reason_is_written() -> None:
+    """SC-13"""
+    trace = RecordingTrace()
+    with OllamaStandIn(["llama3.2:3b"], reply=said, weigh=sure) as server:
+        server.script("chat", Slow(), Hangs())
+        grader = ChatGrader(RoleModel("ollama:llama3.2:3b"), settings_for(server), explains=True)
+
+        async def cut_off() -> None:
+            grading = asyncio.create_task(grader.grade(QUESTION, [RIGHT], trace))
+            await asyncio.to_thread(server.wait_for, lambda seen: len(seen.requests_to("chat")) == 2)
+            grading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await grading
+
+        asyncio.run(cut_off())
+    ((name, verdict),) = trace.verdicts
+    assert (name, verdict.kind, verdict.relevant, verdict.reason) == (RIGHT.id, "token", True, "")
 
 
 def test_where_neither_can_be_read_the_verdict_is_unreadable() -> None:
