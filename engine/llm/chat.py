@@ -257,7 +257,7 @@ class ChatModel:
         ``take_back`` is called where what was given turns out to be thinking: the text follows from its beginning.
         ``fault_of`` names what is wrong with a whole text that will not be taken, for the record of the call.
         """
-        known = (self._address, self.name)
+        known = (self.address, self.name)
         stream = ThinkingFilter(hear, take_back, unopened=known in _unopened)
         async with self._call(messages, trace, attempt, temperature=self._warmed(warmer), stream=stream) as call:
             said = await self._receive(call, messages)
@@ -271,7 +271,7 @@ class ChatModel:
         """Whether its server gives the probabilities of yes and no; None where it is to be asked for them."""
         if self.provider not in _SAY_WHEN_DONE:
             return False
-        until = weighing.get((self._address, self.name))
+        until = weighing.get((self.address, self.name))
         return None if until is None or 0 < until <= time.monotonic() else until == 0
 
     async def weigh(
@@ -300,7 +300,7 @@ class ChatModel:
         except ThoughtTooLong:
             pass
         if found or not self.weighs:
-            weighing[self._address, self.name] = 0 if found else time.monotonic() + _AGAIN_S
+            weighing[self.address, self.name] = 0 if found else time.monotonic() + _AGAIN_S
         return found, said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
@@ -325,7 +325,7 @@ class ChatModel:
                     if self.provider == LOCAL_FILE:
                         settings = await held.enter_async_context(chatting(self.name, settings, self.model.num_ctx))
                     elif turns is not None:
-                        await held.enter_async_context(turns.turn(self._address or self.provider))
+                        await held.enter_async_context(turns.turn(self.address or self.provider))
             except TimeoutError:
                 raise ModelTimeout(model=self.name, seconds=f"{left_s:.0f}") from None
             yield settings
@@ -387,7 +387,7 @@ class ChatModel:
 
     @property
     def _patience(self) -> Patience:
-        return _patience(self._address, self.name, self._reply_tokens == 1)
+        return _patience(self.address, self.name, self._reply_tokens == 1)
 
     def _limit_s(self, trace: Trace) -> float:
         """Return the time limit of a call; raises ``ModelTimeout`` if no time is left."""
@@ -420,7 +420,7 @@ class ChatModel:
             if self.provider == "ollama" and type(foreign) is ValueError and not reception.begun:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
                 raise ModelInterrupted.mid_reply(model=self.name) from foreign
-            raise translate(foreign, self.name, address=self._address, seconds=limit_s) from foreign
+            raise translate(foreign, self.name, address=self.address, seconds=limit_s) from foreign
         if self.provider in _SAY_WHEN_DONE and not (reception.done or end.seen):
             # A stream that ends in good order, but without a sign of its end, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(model=self.name)
@@ -474,11 +474,11 @@ class ChatModel:
                     )
                 return chat_clients.provider_chat(model, settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s)
             except Exception as foreign:
-                raise translate(foreign, self.name, address=self._address, seconds=timeout_s) from foreign
+                raise translate(foreign, self.name, address=self.address, seconds=timeout_s) from foreign
 
     @property
-    def _address(self) -> str:
-        """Return the address of the model's server, for messages."""
+    def address(self) -> str:
+        """The address of the model's server as messages name it; empty where it is the provider's own."""
         return shown_address(self._settings) if self.provider == "ollama" else address_of(self.provider, self._settings)
 
     def _check_size(self, messages: Sequence[Message]) -> None:

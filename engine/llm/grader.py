@@ -344,7 +344,9 @@ class ChatGrader(ChatRole):
 
     def _key_of(self, question: str, passage: Passage, version: str) -> str:
         version = prompt_version(self._fit, version)
-        return verdict_key(question, shown(passage), self._chat.model, self._digest, version)
+        # Another server may have another model of the same name.
+        weights = self._digest or self._chat.address
+        return verdict_key(question, shown(passage), self._chat.model, weights, version)
 
     def _verdict(self, asked: _Asked, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
         fit = self._fit.id if self._examples and self._fit else ""

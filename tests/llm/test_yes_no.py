@@ -252,6 +252,20 @@ def test_the_cache_keeps_the_kinds_apart(serving: Serving, tmp_path: Path) -> No
     assert len(served.server.requests) == 2
 
 
+def test_verdicts_of_another_server_are_not_taken_for_those_of_a_model_of_the_same_name(tmp_path: Path) -> None:
+    """SC-03: such servers do not say which weights they have."""
+    cache = VerdictCache(tmp_path / "verdicts.db")
+    servers: tuple[WeighFunction, ...] = (sure, lambda _: {"No": 0.8, "Yes": 0.1})
+    found = []
+    for weigh in servers:
+        with OpenAIStandIn(["local"], reply=said, weigh=weigh) as server:
+            settings = Settings.load(openai_url=server.url, data_dir=Path("unused"))
+            found += [grade(ChatGrader(RoleModel("openai:local"), settings, cache), [RIGHT])[0] for _ in range(2)]
+            assert len(server.requests) == 1
+    cache.close()
+    assert [item.relevant for item in found] == [True, True, False, False]
+
+
 def test_a_calibration_makes_p_of_log_odds_and_asks_nothing_again(serving: Serving, tmp_path: Path) -> None:
     """BE-03: each calibration is for one kind."""
     table = {"of": "token", "scores": [-5.0, 0.0, 5.0], "chances": [0.0, 0.1, 0.2, 0.3, 0.4, 0.8, 0.9]}
