@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,6 +144,21 @@ def test_a_process_that_is_killed_fails_its_call_and_the_next_call_starts_anothe
         asyncio.run(chat.say((Message("user", "Go on."),), SILENT, kill))
     assert raised.value.params["why"] == "it ended with -9."
     assert say(settings).text.startswith(WORDS)
+
+
+def test_a_file_that_is_replaced_is_not_answered_for_by_the_one_before(settings: Settings, tmp_path: Path) -> None:
+    """BE-03: a run names the digest of the file that is there, and verdicts are kept under it."""
+    own, path = Settings(data_dir=tmp_path), tmp_path / "models/chat.gguf"
+    shutil.copytree(settings.data_dir / "models", path.parent)
+    say(own)
+    former = child_of(own, "chat.gguf")
+    say(own)
+    assert child_of(own, "chat.gguf") == former
+    shutil.copy(path, tmp_path / "newer.gguf")
+    (tmp_path / "newer.gguf").replace(path)
+    say(own)
+    assert gone(former) and child_of(own, "chat.gguf") != former
+    local.stop_all(own)
 
 
 def test_a_process_that_dies_again_and_again_is_left_alone_for_a_while(settings: Settings) -> None:
