@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +31,7 @@ from engine.roles import SILENT
 from engine.settings import Settings
 from tests.support.gates import until
 from tests.support.loop_fakes import passage
-from tests.support.tiny_gguf import CONTEXT, WIDTH, WORDS, write_chat, write_embedder, write_reranker
+from tests.support.tiny_gguf import CONTEXT, WIDTH, WORDS, write_chat, write_embedder, write_gguf, write_reranker
 
 CHAT, EMBED, RANK = "local:chat.gguf", "local:embed.gguf", "cross_encoder:rank.gguf"
 
@@ -272,6 +274,25 @@ def test_a_file_that_is_cut_off_is_refused_with_a_remedy(settings: Settings, tmp
     with pytest.raises(ModelError) as raised:
         say(Settings(data_dir=settings.data_dir, model_file=str(path)))
     assert raised.value.code == "WB427"
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"llama.context_length": math.inf}, {"llama.attention.head_count_kv": ["a", "b"]}, None],
+    ids=["endless", "words for numbers", "lists in lists"],
+)
+def test_a_file_with_senseless_values_hides_no_other_one(
+    settings: Settings, tmp_path: Path, about: dict[str, float | list[str]] | None
+) -> None:
+    shutil.copytree(settings.data_dir / "models", tmp_path / "models")
+    odd = tmp_path / "models/odd.gguf"
+    if about is None:
+        nested = struct.pack("<IQQQ1sI", 3, 0, 1, 1, b"a", 9) + struct.pack("<IQ", 9, 1) * 3000
+        odd.write_bytes(b"GGUF" + nested)
+    else:
+        write_gguf(odd, {"general.architecture": "llama", **about}, {})
+    found = {model.name: model.fault and model.fault.code for model in local.local_models(Settings(data_dir=tmp_path))}
+    assert found == {"chat.gguf": None, "embed.gguf": None, "odd.gguf": "WB427", "rank.gguf": None}
 
 
 def test_a_file_of_another_kind_is_refused_before_it_is_loaded(settings: Settings) -> None:
