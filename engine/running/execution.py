@@ -112,17 +112,19 @@ async def _give_reasons(run: LiveRun, reason: ReasonOf) -> None:
     """Add the reasons of verdicts of one word to the record, one after another; a failure is kept in their place."""
     passages, grader = run.record.passages, run.record.config.models.grader.model
     turn = _asking.find(grader) or _asking.keep(asyncio.Lock(), grader)
-    gone = False
     for passage_id, verdict in run.record.unexplained.items():
-        said, heard = "", _Heard(run)
-        if not gone and passage_id in passages:
-            try:
-                async with turn:
-                    said = await reason(run.record.question, passages[passage_id], verdict, heard)
-            except ModelError as failure:
-                # One without a class of its own is about the server, and would be met at every passage.
-                gone = type(failure) is ModelError
+        if passage_id not in passages:
+            continue
+        said, heard, gone = "", _Heard(run), False
+        try:
+            async with turn:
+                said = await reason(run.record.question, passages[passage_id], verdict, heard)
+        except ModelError as failure:
+            # One without a class of its own is about the server, and would be met at every passage.
+            gone = type(failure) is ModelError
         run.amend(ReasonGiven(asked=ReasonAsked(passage_id, said, tuple(heard.calls))))
+        if gone:
+            return
 
 
 class _Heard(SilentTrace):
