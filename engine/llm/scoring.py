@@ -138,7 +138,8 @@ class Asking:
     async def answers(self) -> list[tuple[float, float]]:
         """The score of each text with the chance it stands for."""
         start_ms, began = self.trace.now_ms(), time.perf_counter()
-        self.trace.calling()
+        if not self.scorer.in_process:
+            self.trace.calling()
         found: list[tuple[float, float]] = []
         error = "interrupted"
         try:
