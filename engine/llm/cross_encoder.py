@@ -74,19 +74,13 @@ def local_scorer(name: str, score: Score, folder: str = "") -> Scorer:
     """A scorer on a function of this process, which is called in a thread; its scores are logits."""
 
     async def ask(question: str, texts: Sequence[str]) -> Sequence[float]:
-        # Tokenizers take no half of a surrogate pair.
-        asked, readable = (_utf8(question), [_utf8(text) for text in texts])
-        logits = await asyncio.to_thread(score, asked, readable)
+        logits = await asyncio.to_thread(score, question, texts)
         if len(logits) != len(texts) or not all(math.isfinite(logit) for logit in logits):
             why = "its scores are not one finite number for each passage."
             raise ModelError.cross_encoder_unusable(model=name, folder=folder, why=why)
         return logits
 
     return Scorer(name, ask)
-
-
-def _utf8(text: str) -> str:
-    return text.encode(errors="replace").decode()
 
 
 def loaded(model: RoleModel, folder: Path) -> TextCrossEncoder:

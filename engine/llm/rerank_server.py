@@ -65,7 +65,7 @@ class RerankServer:
         limit_s = self._settings.call_timeout_s
         try:
             async with asyncio.timeout(limit_s):
-                answer = await self._answer(_utf8(question), [_utf8(text) for text in texts])
+                answer = await self._answer(question, texts)
         except Exception as foreign:
             raise await asyncio.to_thread(
                 translate, foreign, self.name, address=self.address, seconds=limit_s
@@ -140,7 +140,3 @@ def _json(response: httpx.Response) -> Any:
         return response.json()
     except ValueError:
         return None
-
-
-def _utf8(text: str) -> str:
-    return text.encode(errors="replace").decode()

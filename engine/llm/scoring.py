@@ -142,10 +142,12 @@ class Asking:
             self.trace.calling()
         found: list[tuple[float, float]] = []
         error = "interrupted"
+        # Neither tokenizers nor JSON take half of a surrogate pair.
+        asked, *texts = (text.encode(errors="replace").decode() for text in (self.question, *self.texts))
         try:
             # A thread cannot be stopped, but no one waits for it: a batch is short.
             async with asyncio.timeout(self.trace.time_left_s()):
-                raw = await self.scorer.score(self.question, self.texts)
+                raw = await self.scorer.score(asked, texts)
             found = [(score, self._chance(score)) for score in raw]
             error = ""
         except ModelError as failure:
