@@ -450,7 +450,7 @@ class RecordedGrader:
         self._charge(course, known)
         # Those left out by the grader had been screened.
         screened = [replace(item, by_cut=True) for name, item in recorded.screened.items() if name in left_out]
-        course.cost = course.cost + evidence.price_of(screened, parts=bool(self._parts))
+        course.cost = course.cost + evidence.price_of(screened, len(self._parts))
         self._report(index, known, trace)
         if evidence.clock.unreached(index):
             raise ModelError.restored("The grader could not be reached.", "")

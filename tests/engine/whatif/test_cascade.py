@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -207,6 +207,23 @@ def test_where_the_screener_settles_everything_no_grader_is_asked() -> None:
     grader = Scripted({})
     verdicts = asyncio.run(Cascade(Scripted({"a": said(0.05)}), grader, BAND).grade("?", passages("a")))
     assert [item.relevant for item in verdicts] == [False] and not grader.asked
+
+
+def test_each_part_of_passages_that_a_late_grader_left_out_was_screened() -> None:
+    """SC-04: a what-if of the run's own settings costs what the run did."""
+    late = run_in(replace(world(0.3, 0.5, 0.6), time_up=(0, "grade")), replace(BAND, max_rewrites=0))
+
+    def screenings(parts: int) -> int:
+        def asked(said: Mapping[PassageId, Verdict]) -> dict[PassageId, Verdict]:
+            return {name: replace(verdict, parts=(1.0,) * parts) for name, verdict in said.items()}
+
+        (own,) = late.rounds
+        own = replace(own, parts=("part",) * parts, verdicts=asked(own.verdicts), screened=asked(own.screened))
+        record = replace(late, config=replace(late.config, split=True), rounds=(own,))
+        return what_if(record, record.config).cost.built_in_calls
+
+    assert len(late.rounds[0].screened) == 3 and len(late.rounds[0].verdicts) == 1
+    assert screenings(3) - screenings(1) == 3 * 2
 
 
 @pytest.mark.parametrize("changed", [{"cascade_low": 0.25}, {"cascade": False}, {"models": RoleModels()}])
