@@ -55,7 +55,8 @@ class Certificates:
     failures: IntArray
     """[S]: of these, how many are wrong, or refused."""
     unrecorded: IntArray
-    """[S]: questions with a label whose answer under the setting is not recorded; with any, nothing is certified."""
+    """[S]: questions with a label whose answer under the setting is not recorded, or was not checked; with any, nothing
+    is certified."""
     p: FloatArray
     """[S]: chance of so few failures, were the risk at the bound; 1 without trials."""
     certified: BoolArray
@@ -107,6 +108,9 @@ def certify(
     counted, missing = _population(by)
     if risk == "refused_answerable":
         counted, missing = np.ones_like(counted), measured.unknown & by.first
+    else:
+        # What was given and could not be checked may be wrong for want of support.
+        missing = missing | (by.tells & by.given & by.first & (measured.weight == 0))
     # The same question again is no further trial, and one that taught the grader is none at all.
     counted = counted & by.first & ~by.learnt
     unrecorded = np.asarray((missing & ~by.learnt).sum(axis=0), np.int64)

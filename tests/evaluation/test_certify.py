@@ -170,6 +170,19 @@ def test_a_setting_whose_answers_are_not_recorded_is_not_certified_until_another
         assert evaluation.figure(measure, 1) == own.figure(measure)
 
 
+def test_a_setting_with_answers_that_could_not_be_checked_is_not_certified() -> None:
+    """EV-04, SC-07: they may be wrong for want of support, so that leaving them out would flatter it."""
+    cases, records = questions(40, RunConfig())
+    plain = certify(evaluate(gather(cases, records), [RunConfig()]), bound=0.9)
+    open_ = {name: replace(record, answer_note="unchecked") for name, record in records.items()}
+    found = certify(evaluate(gather(cases, open_), [RunConfig()]), bound=0.9)
+    assert plain.certified[0] and plain.unrecorded[0] == 0
+    assert not found.certified[0]
+    # Those that are wrong anyway are known to be.
+    assert found.unrecorded[0] == plain.trials[0] - found.trials[0] > 0
+    assert found.failures[0] == plain.failures[0]
+
+
 def test_questions_without_a_label_take_no_part() -> None:
     cases, records = questions(12, RunConfig())
     bare = [Case(case.id, case.question) for case in cases]

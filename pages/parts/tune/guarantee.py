@@ -334,8 +334,8 @@ def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]
     said = [words("{name}: {text}", name=words("Settings under test"), text=_seen(found, place, words))]
     if unrecorded := int(found.unrecorded[place]):
         missing = words.count(
-            "1 answer is not recorded under them.",
-            "{n} answers are not recorded under them.",
+            "1 answer is not recorded or not checked under them.",
+            "{n} answers are not recorded or not checked under them.",
             unrecorded,
         )
         return [node("p", "muted", words.joined([*said, missing]))]
