@@ -157,10 +157,11 @@ def _unchecked_text(check: SentenceCheck, words: Words) -> str:
 def _doubted(line: str, doubts: Mapping[str, Doubt], cite: Cite, cell: CiteCell) -> list[Node | str]:
     """A line with its doubted sentences marked, by a sign and not by colour alone."""
     made: list[Node | str] = []
-    for own, doubt in doubts.items():
-        before, found, after = line.partition(own)
-        if not found:
-            continue
+    # By their places, for what stands before a marked sentence is not looked at again.
+    while found := [(line.index(own), -len(own), own) for own in doubts if own and own in line]:
+        own = min(found)[2]
+        doubt = doubts[own]
+        before, _, after = line.partition(own)
         told = {"title": doubt.said, "aria_label": doubt.said}
         if doubt.place is None:
             sign = node("span", "doubt", doubt.sign, role="note", **told)

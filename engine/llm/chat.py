@@ -157,13 +157,15 @@ _unopened: set[tuple[str, str]] = set()
 """Models, by server, whose last reply closed thinking that it had not opened: the next one is held until it does."""
 
 
-weighing: dict[tuple[str, str], bool] = {}
-"""Whether models, by server, gave the probabilities of yes and no when they were first asked for them."""
+_AGAIN_S = 600.0
+"""After so long a model that gave none is asked again: its server may be another version by then."""
+weighing: dict[tuple[str, str], float] = {}
+"""Until when it is held that models, by server, give no probabilities of yes and no; 0 where they gave them."""
 
 
 @lru_cache(maxsize=256)
-def _patience(address: str, model: str) -> Patience:
-    """One for each model of a server, for all roles and runs of this process."""
+def _patience(address: str, model: str, one_word: bool) -> Patience:
+    """One for each model of a server, for all roles and runs of this process; of one word, nothing else is learnt."""
     return Patience()
 
 
@@ -255,7 +257,7 @@ class ChatModel:
         ``take_back`` is called where what was given turns out to be thinking: the text follows from its beginning.
         ``fault_of`` names what is wrong with a whole text that will not be taken, for the record of the call.
         """
-        known = (self._address, self.name)
+        known = (self.address, self.name)
         stream = ThinkingFilter(hear, take_back, unopened=known in _unopened)
         async with self._call(messages, trace, attempt, temperature=self._warmed(warmer), stream=stream) as call:
             said = await self._receive(call, messages)
@@ -266,8 +268,11 @@ class ChatModel:
 
     @property
     def weighs(self) -> bool | None:
-        """Whether its server gives the probabilities of yes and no; None until it was asked for them."""
-        return weighing.get((self._address, self.name)) if self.provider in _SAY_WHEN_DONE else False
+        """Whether its server gives the probabilities of yes and no; None where it is to be asked for them."""
+        if self.provider not in _SAY_WHEN_DONE:
+            return False
+        until = weighing.get((self.address, self.name))
+        return None if until is None or 0 < until <= time.monotonic() else until == 0
 
     async def weigh(
         self, messages: Sequence[Message], trace: Trace, *, attempt: int = 1, passage_id: PassageId | None = None
@@ -287,12 +292,15 @@ class ChatModel:
                 call.parsed = found.to_dict() if found else None
                 call.error = "" if found else "unreadable"
         except ModelRefused as refused:
-            if int(refused.params.get("status", 0)) not in _REFUSED_FORM:
-                raise
+            if "logprob" not in str(refused.params.get("message", "")).casefold():
+                if int(refused.params.get("status", 0)) not in _REFUSED_FORM:
+                    raise
+                # It may be about this prompt alone, such as one that is too long.
+                return None, None
         except ThoughtTooLong:
             pass
         if found or not self.weighs:
-            weighing[self._address, self.name] = found is not None
+            weighing[self.address, self.name] = 0 if found else time.monotonic() + _AGAIN_S
         return found, said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
@@ -317,7 +325,7 @@ class ChatModel:
                     if self.provider == LOCAL_FILE:
                         settings = await held.enter_async_context(chatting(self.name, settings, self.model.num_ctx))
                     elif turns is not None:
-                        await held.enter_async_context(turns.turn(self._address or self.provider))
+                        await held.enter_async_context(turns.turn(self.address or self.provider))
             except TimeoutError:
                 raise ModelTimeout(model=self.name, seconds=f"{left_s:.0f}") from None
             yield settings
@@ -377,11 +385,15 @@ class ChatModel:
         """The temperature of a call; one that was asked for stays (QL-04)."""
         return self.model.temperature or (_WARMER if warmer else 0.0)
 
+    @property
+    def _patience(self) -> Patience:
+        return _patience(self.address, self.name, self._reply_tokens == 1)
+
     def _limit_s(self, trace: Trace) -> float:
         """Return the time limit of a call; raises ``ModelTimeout`` if no time is left."""
         by_hand = "call_timeout_s" in self._settings.model_fields_set
-        patience = _patience(self._address, self.name)
-        limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
+        usual_s = self._patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand)
+        limit_s = min(usual_s, trace.time_left_s())
         if limit_s <= 0:
             raise ModelTimeout(model=self.name, seconds="0")
         return limit_s
@@ -408,11 +420,11 @@ class ChatModel:
             if self.provider == "ollama" and type(foreign) is ValueError and not reception.begun:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
                 raise ModelInterrupted.mid_reply(model=self.name) from foreign
-            raise translate(foreign, self.name, address=self._address, seconds=limit_s) from foreign
+            raise translate(foreign, self.name, address=self.address, seconds=limit_s) from foreign
         if self.provider in _SAY_WHEN_DONE and not (reception.done or end.seen):
             # A stream that ends in good order, but without a sign of its end, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(model=self.name)
-        _patience(self._address, self.name).note(call.spent_s)
+        self._patience.note(call.spent_s)
         reception.require_room()
         return reception.said()
 
@@ -462,11 +474,11 @@ class ChatModel:
                     )
                 return chat_clients.provider_chat(model, settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s)
             except Exception as foreign:
-                raise translate(foreign, self.name, address=self._address, seconds=timeout_s) from foreign
+                raise translate(foreign, self.name, address=self.address, seconds=timeout_s) from foreign
 
     @property
-    def _address(self) -> str:
-        """Return the address of the model's server, for messages."""
+    def address(self) -> str:
+        """The address of the model's server as messages name it; empty where it is the provider's own."""
         return shown_address(self._settings) if self.provider == "ollama" else address_of(self.provider, self._settings)
 
     def _check_size(self, messages: Sequence[Message]) -> None:

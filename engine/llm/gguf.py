@@ -36,7 +36,7 @@ def model_in(path: Path) -> LocalModel:
     except OSError as foreign:
         why = foreign.strerror or str(foreign)
         raise ModelError.local_file_unusable(model=path.name, why=why) from foreign
-    except (ValueError, struct.error) as foreign:
+    except (ValueError, TypeError, ArithmeticError, RecursionError, struct.error) as foreign:
         raise ModelError.local_file_cut(model=path.name) from foreign
 
 

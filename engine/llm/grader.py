@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -216,8 +217,11 @@ class ChatGrader(ChatRole):
         """The verdict with its reason; without one where none could be had, as the verdict stands all the same."""
         try:
             return replace(verdict, reason=await self.reason(asked.question, passage, verdict, trace))
-        except (*OF_ONE_ITEM, UnreadableReply):
+        except ModelError:
             return verdict
+        except asyncio.CancelledError:
+            trace.verdict(passage.id, verdict)
+            raise
 
     async def reason(self, question: str, passage: Passage, verdict: Verdict, trace: Trace = SILENT) -> str:
         """Why a verdict of one word is so: one call.
@@ -340,7 +344,9 @@ class ChatGrader(ChatRole):
 
     def _key_of(self, question: str, passage: Passage, version: str) -> str:
         version = prompt_version(self._fit, version)
-        return verdict_key(question, shown(passage), self._chat.model, self._digest, version)
+        # Another server may have another model of the same name.
+        weights = self._digest or self._chat.address
+        return verdict_key(question, shown(passage), self._chat.model, weights, version)
 
     def _verdict(self, asked: _Asked, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
         fit = self._fit.id if self._examples and self._fit else ""

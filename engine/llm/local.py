@@ -83,8 +83,7 @@ def digest_of(model: str, settings: Settings) -> str:
     if path is None:
         return ""
     with suppress(OSError):
-        seen = path.stat()
-        return f"sha256:{sha256_of(path, seen.st_size, seen.st_mtime_ns)}"
+        return f"sha256:{sha256_of(path, *_version(path))}"
     return ""
 
 
@@ -175,6 +174,14 @@ def _seen(path: Path, settings: Settings) -> LocalModel:
     return replace(found, needs=needs, loaded=running.memory() if running else None)
 
 
+def _version(path: Path) -> tuple[int, int]:
+    """Size and time of a file, by which it is known again; zeros where it is gone."""
+    with suppress(OSError):
+        seen = path.stat()
+        return seen.st_size, seen.st_mtime_ns
+    return 0, 0
+
+
 def _tokens(model: LocalModel, context: int) -> int:
     """Tokens of context for all slots together, where each is to have so many."""
     most = model.context_length or context or TEXT_TOKENS
@@ -200,8 +207,16 @@ def checked(model: str, settings: Settings, kind: LocalKind) -> tuple[Path, Loca
 
 def _running_of(model: str, settings: Settings, kind: LocalKind) -> _Running:
     path, found = checked(model, settings, kind)
+    version = _version(path)
     with _guard:
-        return _all.setdefault((settings.data_dir, path), _Running(model, path, found))
+        former = _all.get((settings.data_dir, path))
+        if former is not None and former.version == version:
+            return former
+        running = _all[settings.data_dir, path] = _Running(model, path, found, version)
+    if former is not None:
+        # What it would go on saying is of a file that is no longer there.
+        former.stop()
+    return running
 
 
 # -- processes ----------------------------------------------------------------------------------------------------
@@ -223,6 +238,7 @@ class _Running:
     name: str
     path: Path
     model: LocalModel
+    version: tuple[int, int]
     idle_s: float = field(default_factory=lambda: IDLE_S)
     _process: _Process | None = None
     _deaths: deque[float] = field(default_factory=lambda: deque(maxlen=_DEATHS))

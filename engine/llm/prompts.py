@@ -272,11 +272,9 @@ def grader_messages(
     return prompt(rules, parts, former, again)
 
 
-def yes_no_messages(
-    question: str, passage: str, judged: Sequence[Mapping[str, Any]] = (), rules: str = YES_NO_RULES
-) -> tuple[Message, ...]:
+def yes_no_messages(question: str, passage: str, judged: Sequence[Mapping[str, Any]] = ()) -> tuple[Message, ...]:
     """The prompt for one word on a passage, which stands last but for a line: servers keep what comes before it."""
-    shared = "\n\n".join((rules, *_judged(judged, "yes", "no")))
+    shared = "\n\n".join((YES_NO_RULES, *_judged(judged, "yes", "no")))
     # What stands behind the passage is read for each of them. With the question again, a small model says yes to three
     # quarters of all passages; with "Yes or no" alone, to too few.
     asked = "Does the passage help to answer the question? Yes or no:"

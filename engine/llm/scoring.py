@@ -138,15 +138,16 @@ class Asking:
     async def answers(self) -> list[tuple[float, float]]:
         """The score of each text with the chance it stands for."""
         start_ms, began = self.trace.now_ms(), time.perf_counter()
-        self.trace.calling()
+        if not self.scorer.in_process:
+            self.trace.calling()
         found: list[tuple[float, float]] = []
         error = "interrupted"
+        # Neither tokenizers nor JSON take half of a surrogate pair.
+        asked, *texts = (text.encode(errors="replace").decode() for text in (self.question, *self.texts))
         try:
-            # Neither a tokenizer nor JSON takes half of a surrogate pair.
-            question, *texts = (text.encode(errors="replace").decode() for text in (self.question, *self.texts))
             # A thread cannot be stopped, but no one waits for it: a batch is short.
             async with asyncio.timeout(self.trace.time_left_s()):
-                raw = await self.scorer.score(question, texts)
+                raw = await self.scorer.score(asked, texts)
             found = [(score, self._chance(score)) for score in raw]
             error = ""
         except ModelError as failure:

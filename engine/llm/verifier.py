@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from abc import ABC, abstractmethod
@@ -109,10 +110,13 @@ class ModelVerifier(ABC):
         return tuple(checks)
 
     async def _checked(self, claim: Claim, trace: Trace, faults: list[Exception]) -> SentenceCheck:
+        left_s = trace.time_left_s()
         try:
-            return await self.check(claim, trace)
+            # Behind the calls of other runs, no time of a call has begun yet.
+            async with asyncio.timeout(left_s):
+                return await self.check(claim, trace)
         except TimeoutError:
-            faults.append(ModelTimeout(model=self.name, seconds="0"))
+            faults.append(ModelTimeout(model=self.name, seconds=f"{left_s:.0f}"))
         except WorkbenchError as failure:
             faults.append(failure)
         except Exception as failure:

@@ -16,6 +16,10 @@ TOP: Final = 20
 _LEAST_MASS = 0.5
 """Below this share of the first token, the model answers in other words than yes and no."""
 _LEAST = 1e-9
+_MOST_MASS = 1.05
+"""Above this share, rounding is no excuse: the numbers are no log-probabilities."""
+_ROUNDED = 1e-3
+_LOWEST = -1000.0
 _AROUND = " \t\r\n\u2581\u0120\u010a.。,，!！:：\"'“”‘’*_`"
 
 
@@ -63,14 +67,22 @@ def yes_no_of(metadata: Iterable[Any]) -> YesNo | None:
     """P(yes) and P(no) of the first token; None where no log-probability was given or yes and no are rare.
 
     ``metadata`` is what came as ``logprobs``: Ollama's list of tokens, or OpenAI's object with that list as
-    ``content``.
+    ``content``. A token that has everything was chosen by a server that says nothing of the others: None as well.
     """
     first = next(iter(_tokens(metadata)), None)
     if first is None:
         return None
-    listed = _chances([first, *_listed(first.get("top_logprobs"))])
-    rest = max(_LEAST, min(min(listed.values(), default=1.0), 1.0 - math.fsum(listed.values())))
-    found = YesNo({token: chance for token, chance in listed.items() if meaning(token) is not None}, rest)
+    top = _listed(first.get("top_logprobs"))
+    listed = _chances(top if any(item.get("token") == first.get("token") for item in top) else [first, *top])
+    chances = [chance for _, chance in listed]
+    total = math.fsum(chances)
+    if total > _MOST_MASS or min(filter(None, chances), default=1.0) > 1.0 - _LEAST:
+        return None
+    tokens: dict[str, float] = {}
+    for token, chance in listed:
+        if meaning(token) is not None:
+            tokens[token] = tokens.get(token, 0.0) + chance
+    found = YesNo(tokens, max(_LEAST, min(*chances, 1.0 - total)))
     return found if found.yes + found.no >= _LEAST_MASS else None
 
 
@@ -86,11 +98,16 @@ def _listed(given: Any) -> Sequence[Mapping[str, Any]]:
     return [item for item in plain if isinstance(item, Mapping)]
 
 
-def _chances(items: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Probabilities by token; what is no log-probability is left out."""
-    found: dict[str, float] = {}
+def _chances(items: Iterable[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Tokens with their probabilities; none at all where a number is no log-probability.
+
+    Servers write two tokens alike that differ in a blank alone, each with a probability of its own.
+    """
+    found: dict[tuple[str, float], None] = {}
     for item in items:
         token, given = item.get("token"), item.get("logprob")
-        if isinstance(token, str) and isinstance(given, int | float) and not isinstance(given, bool) and given <= 1e-3:
-            found[token] = math.exp(min(0.0, given))
-    return found
+        if isinstance(token, str) and isinstance(given, int | float) and not isinstance(given, bool):
+            if not given <= _ROUNDED:  # which nan is not either
+                return []
+            found[token, math.exp(max(_LOWEST, min(0.0, given)))] = None
+    return list(found)

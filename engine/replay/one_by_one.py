@@ -40,8 +40,9 @@ def _kinds(table: RunTable, grid: SettingsGrid) -> list[IntArray]:
     record = table.record
     similarities = {0.0, 1.0, *(item.passage.similarity for own in record.rounds for item in own.candidates)}
     judged = [item for own in record.rounds for said in (own.verdicts, own.screened) for item in said.values()]
-    reached = {0.0, 1.0, *(verdict.reach for verdict in judged)}
-    chances = {round(verdict.p_relevant, 9) for verdict in judged}
+    of_parts = {chance for verdict in judged for chance in verdict.parts}
+    reached = {0.0, 1.0, *of_parts, *(verdict.reach for verdict in judged)}
+    chances = {*of_parts, *(round(verdict.p_relevant, 9) for verdict in judged)}
     most = int(grid.top_k.max())
     shares = {part / whole for whole in range(1, most + 1) for part in range(whole + 1)}
 

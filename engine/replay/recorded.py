@@ -423,13 +423,15 @@ class RecordedGrader(RecordedRole):
             trace.screened(passage_id, screened)
 
     def _repeat(self, index: int, passage_id: PassageId, verdict: Verdict, trace: Trace) -> None:
-        record = self._evidence.record
+        rounds, cascade = self._evidence.record.rounds, cascades(self._evidence.config)
         self._report_screened(index, passage_id, verdict, trace)
         if verdict.grader != BY_HAND:
-            own = (item for item in record.rounds if passage_id not in item.reused)
+            own = (item for item in rounds if passage_id not in item.reused)
             judged = next((item.index for item in own if item.verdicts.get(passage_id) == verdict), 0)
-            for call in record.model_calls:
-                if (call.role, call.round, call.passage_id) == ("grader", judged, passage_id):
+            screened = next((item.index for item in rounds if cascade and passage_id in item.screened), -1)
+            asked = {("grader", judged, passage_id), ("screener", screened, passage_id)}
+            for call in self._evidence.record.model_calls:
+                if (call.role, call.round, call.passage_id) in asked:
                     trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))
         trace.verdict(passage_id, verdict)
 
@@ -449,7 +451,7 @@ class RecordedGrader(RecordedRole):
         self._charge(course, known)
         # Those left out by the grader had been screened.
         screened = [replace(item, by_cut=True) for name, item in recorded.screened.items() if name in left_out]
-        course.cost += evidence.price_of(screened, parts=bool(self._parts))
+        course.cost += evidence.price_of(screened, len(self._parts))
         self._report(index, known, trace)
         if evidence.clock.unreached(index):
             raise ModelError.restored("The grader could not be reached.", "")

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from engine.errors import ModelError, RecordError, RunError, StoreError, WorkbenchError
 from engine.flow import compiled, workflow
 from engine.flow.context import ReasonOf, Roles, RunContext
+from engine.llm.connection import PerLoop
 from engine.model.config import RunConfig
 from engine.model.events import Prepared, ReasonGiven, RunFinished
 from engine.model.traceparent import caller
@@ -21,6 +22,8 @@ from engine.settings import Settings
 from engine.workflows.steps.check import checked
 
 _log = logging.getLogger(__name__)
+_asking: PerLoop[asyncio.Lock] = PerLoop()
+"""By model: the reasons of many runs that ended must not keep the run at work from it."""
 
 
 class RoleSource(Protocol):
@@ -107,17 +110,21 @@ async def _run(
 
 async def _give_reasons(run: LiveRun, reason: ReasonOf) -> None:
     """Add the reasons of verdicts of one word to the record, one after another; a failure is kept in their place."""
-    passages = run.record.passages
-    gone = False
+    passages, grader = run.record.passages, run.record.config.models.grader.model
+    turn = _asking.find(grader) or _asking.keep(asyncio.Lock(), grader)
     for passage_id, verdict in run.record.unexplained.items():
-        said, heard = "", _Heard(run)
-        if not gone and passage_id in passages:
-            try:
+        if passage_id not in passages:
+            continue
+        said, heard, gone = "", _Heard(run), False
+        try:
+            async with turn:
                 said = await reason(run.record.question, passages[passage_id], verdict, heard)
-            except ModelError as failure:
-                # One without a class of its own is about the server, and would be met at every passage.
-                gone = type(failure) is ModelError
+        except ModelError as failure:
+            # One without a class of its own is about the server, and would be met at every passage.
+            gone = type(failure) is ModelError
         run.amend(ReasonGiven(asked=ReasonAsked(passage_id, said, tuple(heard.calls))))
+        if gone:
+            return
 
 
 class _Heard(SilentTrace):

@@ -146,7 +146,8 @@ class LiveRuns:
         return sum(run.active for run in self._runs.values())
 
     def _forget_oldest(self) -> None:
-        finished = [run_id for run_id, run in self._runs.items() if not run.active]
+        # One that is still given reasons must be found by who deletes it or asks whether they come.
+        finished = [run_id for run_id, run in self._runs.items() if not (run.active or run.amending)]
         for run_id in finished[: max(0, len(self._runs) - KEPT_IN_MEMORY)]:
             del self._runs[run_id]
 

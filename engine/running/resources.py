@@ -26,7 +26,7 @@ from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
 from engine.llm.grader import ChatGrader, prompt_version
-from engine.llm.prompts import YES_NO_PROMPT_VERSION
+from engine.llm.prompts import REASON_PROMPT_VERSION, YES_NO_PROMPT_VERSION
 from engine.llm.providers import OPENAI, offered_models
 from engine.llm.splitter import SPLIT_PROMPT_VERSION
 from engine.llm.sufficiency import SET_PROMPT_VERSION
@@ -158,6 +158,8 @@ class Resources:
         if grader.chats:
             manifest["grader_prompt"] = prompt_version(fit)
             manifest["grader_word_prompt"] = prompt_version(fit, YES_NO_PROMPT_VERSION)
+            if config.reasons != "never":
+                manifest["reason_prompt"] = REASON_PROMPT_VERSION
         return roles, manifest
 
     def _given(self, config: RunConfig, retriever: CollectionRetriever) -> RunResources:

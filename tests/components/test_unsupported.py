@@ -151,6 +151,21 @@ def test_what_was_not_checked_is_marked_otherwise_and_says_why() -> None:
     assert "Not checked: The server &lt;b&gt;is gone&lt;/b&gt;." in drawn and ">?<" in drawn
 
 
+def test_each_doubted_sentence_of_a_line_is_marked_in_any_order_of_what_is_wrong() -> None:
+    """SC-07: one that was not checked must not look supported because a later one is not."""
+    answer = "A set is a collection [1]. It costs $10 [1]. It is old [1]. It costs $10 [1]."
+    chances = {"A set is a collection [1].": None, "It costs $10 [1].": 0.1, "It is old [1].": None}
+    checks = tuple(SentenceCheck(text, (1,), p, "ollama:small", "token") for text, p in chances.items())
+    record = noted(replace(sample_record(), answer=answer, checks=checks, unsupported_sentences=None))
+    signs = [item.text for item in marked(answer_part(record, EN))]
+    assert signs == ["?", "!", "?", "!"]
+
+
+def marked(tree: Node) -> list[Node]:
+    inside = [found for kid in tree.kids if isinstance(kid, Node) for found in marked(kid)]
+    return [tree] if tree.attrs.get("class") == "doubt" else inside
+
+
 RESCUED = replace(demo_record("demo-rescue-en"), answer_note="unsupported")
 """A run with an answer that stands under many settings, as one that was found not to be supported."""
 ABSTAINING = replace(RESCUED.config, max_rewrites=0)

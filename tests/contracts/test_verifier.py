@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.builtin.answer_support import WordVerifier
+from engine.llm.connection import lane
 from engine.llm.verifier import ChatVerifier, Claim, ModelVerifier
 from engine.model.config import RoleModel
 from engine.model.values import Attachment, Passage, PassageId, SentenceCheck
@@ -138,6 +139,24 @@ class Broken(ModelVerifier):
 def test_a_mistake_in_a_check_takes_no_answer_away() -> None:
     checks = checked(Broken(), f"{TRUE} {FALSE}", Given(passages(COLD)))
     assert [(item.p_supported, item.fault and item.fault.code) for item in checks] == [(None, "WB000")] * 2
+
+
+def test_a_place_among_other_calls_is_waited_for_as_long_as_there_is_time() -> None:
+    """SC-13: a run does not wait for what others ask of the same server."""
+    settings = Settings.load(ollama_url="http://127.0.0.1:9", data_dir=Path("unused"), grader_concurrency=1)
+    model = RoleModel("ollama:qwen3:8b")
+
+    async def behind_another() -> tuple[SentenceCheck, ...]:
+        async with lane(settings, model.model):
+            return await ChatVerifier(model, settings).verify(QUESTION, TRUE, Given(passages(COLD)), Hurried())
+
+    (check,) = asyncio.run(behind_another())
+    assert check.p_supported is None and check.fault is not None and check.fault.code == "WB403"
+
+
+class Hurried(Listening):
+    def time_left_s(self) -> float:
+        return 0.1
 
 
 def test_a_rerank_server_is_asked_with_the_sentence_as_query() -> None:

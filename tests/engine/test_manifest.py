@@ -9,6 +9,7 @@ from engine.knowledge.ingest import IngestItem
 from engine.llm.prompts import (
     GENERATOR_PROMPT_VERSION,
     GRADER_PROMPT_VERSION,
+    REASON_PROMPT_VERSION,
     REWRITER_PROMPT_VERSION,
     YES_NO_PROMPT_VERSION,
 )
@@ -56,3 +57,4 @@ def test_models_of_ollama_are_recorded_with_digests_and_prompts_with_versions(tm
     prompts = [manifest[f"{role}_prompt"] for role in ("grader", "rewriter", "generator")]
     assert prompts == [GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION, GENERATOR_PROMPT_VERSION]
     assert manifest["grader_word_prompt"] == YES_NO_PROMPT_VERSION
+    assert manifest["reason_prompt"] == REASON_PROMPT_VERSION

@@ -102,6 +102,7 @@ def test_a_reason_that_cannot_be_read_leaves_the_verdict_as_it_is(tmp_path: Path
 
 
 def test_a_server_that_is_gone_is_not_waited_for_at_every_passage(tmp_path: Path) -> None:
+    """What was not asked for is not said to be unreadable."""
     server = OllamaStandIn(["qwen3:8b"], reply=reply, weigh=obedient_word).__enter__()
     gate = Gate()
     with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=server.url)) as engine:
@@ -110,10 +111,11 @@ def test_a_server_that_is_gone_is_not_waited_for_at_every_passage(tmp_path: Path
         run = engine.start(QUESTION, CONFIG)
         engine.wait(run)
         server.close()
-        record = explained(engine, run)
-    assert len(record.reasons) == len(plain.rounds[0].verdicts)
-    assert sum(bool(item.calls) for item in record.reasons) <= 2
-    assert not any(item.reason for item in record.reasons)
+        until(lambda: not engine.reasons_coming(engine.record(run)))
+        record = engine.record(run)
+    (asked,) = record.reasons
+    assert not asked.reason and len(asked.calls) <= 2
+    assert len(record.unexplained) == len(plain.rounds[0].verdicts) - 1
 
 
 def test_a_trial_asks_for_none(engine: Engine, server: OllamaStandIn) -> None:
@@ -131,6 +133,44 @@ def test_a_run_that_is_deleted_meanwhile_stays_deleted(engine: Engine, server: O
     explained(engine, engine.run(QUESTION, CONFIG).id)
     with pytest.raises(UnknownRun):
         engine.record(run)
+
+
+NONE_ASKED = replace(CONFIG, reasons="never")
+
+
+def test_a_run_that_is_still_given_reasons_is_not_forgotten(
+    engine: Engine, server: OllamaStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else no one could say that they are coming, and they would be added to a record that was deleted."""
+    monkeypatch.setattr("engine.running.live_runs.KEPT_IN_MEMORY", 1)
+    gate = Gate()
+    engine.run(QUESTION, NONE_ASKED)
+    server.script("chat", Slow(gate=gate))
+    run = engine.start(QUESTION, CONFIG)
+    until(lambda: any(map(asks_why, server.requests_to("chat"))))
+    for _ in range(3):
+        engine.run(QUESTION, NONE_ASKED)
+    assert engine.reasons_coming(engine.record(run))
+    engine.delete_run(run)
+    server.wait_for(lambda seen: seen.in_flight == 0)
+    with pytest.raises(UnknownRun):
+        engine.record(run)
+
+
+def test_reasons_of_several_runs_take_one_place_at_the_server(server: OllamaStandIn, tmp_path: Path) -> None:
+    """SC-13: the run at work has the others."""
+    gate = Gate()
+    settings = Settings.load(data_dir=tmp_path, ollama_url=server.url, grader_concurrency=8)
+    with Engine.open(settings) as engine:
+        engine.run(QUESTION, NONE_ASKED)
+        server.script("chat", *[Slow(gate=gate)] * 2)
+        runs = [engine.start(QUESTION, CONFIG) for _ in range(2)]
+        assert all(engine.wait(run) for run in runs)
+        until(lambda: any(map(asks_why, server.requests_to("chat"))))
+        engine.run(QUESTION, NONE_ASKED)
+        assert sum(map(asks_why, server.requests_to("chat"))) == 1
+        gate.open()
+        assert all(item.reason for run in runs for item in explained(engine, run).reasons)
 
 
 def test_nothing_is_added_to_a_record_that_goes() -> None:

@@ -10,6 +10,11 @@ from engine.builtin.parts import parts_of
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import open_parts
+from engine.model.values import Verdict
+from engine.replay import what_if
+from engine.replay.grid import paths
+from engine.replay.settings import REASONS, SettingsGrid
+from engine.replay.table import run_table
 from engine.roles import MOST_PARTS
 from tests.engine.forking import forked, routes
 
@@ -103,6 +108,22 @@ def test_a_what_if_is_the_run_that_it_foretells(engine: Engine, question: str, w
             assert [(item.route, item.reason) for item in foretold.decisions] == routes(real), changed
             assert [item.comparisons for item in foretold.decisions] == [item.comparisons for item in real.decisions]
     assert told >= 1
+
+
+@pytest.mark.parametrize("name", ["min_confidence", "cascade_high"])
+def test_settings_between_which_a_part_is_covered_are_told_apart_on_a_map(engine: Engine, name: str) -> None:
+    """SC-04: a cell says what its what-if says, where no passage as a whole turns at that value."""
+    run = engine.run(COMPOUND[1], replace(SPLIT, max_rewrites=0))
+    judged = {key: Verdict(True, 0.9, "", raw=0.9, parts=(0.9, 0.3)) for key in run.rounds[0].verdicts}
+    config = run.config
+    if name == "cascade_high":
+        models = RoleModels(grader=CHAT.grader, screener=RoleModel("cross_encoder:small"))
+        config = replace(config, models=models, cascade=True, cascade_low=0.0)
+    record = replace(run, config=config, rounds=(replace(run.rounds[0], verdicts=judged, screened=judged),))
+    grid = SettingsGrid.product(config, {name: (0.2, 0.4)})
+    found = [what_if(record, grid.config(place)).decisions[-1].reason for place in range(2)]
+    assert found == ["passed", "max_rewrites"]
+    assert [REASONS[code] for code in paths(run_table(record), grid).reason] == found
 
 
 def test_turning_it_on_is_unknown_and_turning_it_off_is_known(engine: Engine) -> None:

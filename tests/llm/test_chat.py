@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,11 @@ from engine.errors import (
     ModelTimeout,
     PromptTooLong,
 )
-from engine.llm.chat import ChatModel, Said
+from engine.llm.chat import ChatModel, Said, _patience
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA
 from engine.model.values import Message
+from engine.settings import Settings
 from tests.llm.recording import RecordingTrace, role_model, settings_for, verdict_json
 from tests.support.errors import raises
 from tests.support.ollama_stand_in import (
@@ -163,6 +165,21 @@ def test_a_call_that_hangs_ends_with_the_time_of_its_step(server: OllamaStandIn)
         say(chat, trace)
     server.wait_for(lambda seen: seen.requests[1].aborted)
     assert trace.time_left_s() == 0
+
+
+def test_replies_of_one_word_say_nothing_of_how_long_others_take(server: OllamaStandIn) -> None:
+    """SC-13: a slow model keeps its time however many verdicts of one word came before."""
+    _patience.cache_clear()
+    settings = Settings.load(ollama_url=server.url, data_dir=Path("unused"))
+    one_word, whole = (
+        ChatModel(role_model(), settings, "grader", think=False, reply_tokens=tokens) for tokens in (1, 64)
+    )
+    for _ in range(9):
+        asyncio.run(one_word.weigh(ASK, RecordingTrace()))
+    trace = RecordingTrace(seconds=1e6)
+    assert one_word._limit_s(trace) == settings.call_timeout_s
+    assert whole._limit_s(trace) == 3 * settings.call_timeout_s
+    assert len(server.requests) == 9
 
 
 def test_nothing_is_sent_once_the_time_is_up(server: OllamaStandIn) -> None:

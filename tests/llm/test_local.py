@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,7 +31,7 @@ from engine.roles import SILENT
 from engine.settings import Settings
 from tests.support.gates import until
 from tests.support.loop_fakes import passage
-from tests.support.tiny_gguf import CONTEXT, WIDTH, WORDS, write_chat, write_embedder, write_reranker
+from tests.support.tiny_gguf import CONTEXT, WIDTH, WORDS, write_chat, write_embedder, write_gguf, write_reranker
 
 CHAT, EMBED, RANK = "local:chat.gguf", "local:embed.gguf", "cross_encoder:rank.gguf"
 
@@ -130,7 +133,8 @@ def test_a_reranker_of_a_file_scores_each_text_apart_from_the_others(settings: S
     both, alone = asyncio.run(scored())
     assert both[0] != both[1]
     assert both[1] == pytest.approx(alone[0], abs=1e-3)
-    assert scorer.scale == "logit" and not scorer.in_process
+    # As its calls are recorded, so they are foretold.
+    assert scorer.scale == "logit" and scorer.in_process is RoleModel(RANK).in_process is False
 
 
 def test_a_process_that_is_killed_fails_its_call_and_the_next_call_starts_another(settings: Settings) -> None:
@@ -143,6 +147,21 @@ def test_a_process_that_is_killed_fails_its_call_and_the_next_call_starts_anothe
         asyncio.run(chat.say((Message("user", "Go on."),), SILENT, kill))
     assert raised.value.params["why"] == "it ended with -9."
     assert say(settings).text.startswith(WORDS)
+
+
+def test_a_file_that_is_replaced_is_not_answered_for_by_the_one_before(settings: Settings, tmp_path: Path) -> None:
+    """BE-03: a run names the digest of the file that is there, and verdicts are kept under it."""
+    own, path = Settings(data_dir=tmp_path), tmp_path / "models/chat.gguf"
+    shutil.copytree(settings.data_dir / "models", path.parent)
+    say(own)
+    former = child_of(own, "chat.gguf")
+    say(own)
+    assert child_of(own, "chat.gguf") == former
+    shutil.copy(path, tmp_path / "newer.gguf")
+    (tmp_path / "newer.gguf").replace(path)
+    say(own)
+    assert gone(former) and child_of(own, "chat.gguf") != former
+    local.stop_all(own)
 
 
 def test_a_process_that_dies_again_and_again_is_left_alone_for_a_while(settings: Settings) -> None:
@@ -256,6 +275,25 @@ def test_a_file_that_is_cut_off_is_refused_with_a_remedy(settings: Settings, tmp
     with pytest.raises(ModelError) as raised:
         say(Settings(data_dir=settings.data_dir, model_file=str(path)))
     assert raised.value.code == "WB427"
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"llama.context_length": math.inf}, {"llama.attention.head_count_kv": ["a", "b"]}, None],
+    ids=["endless", "words for numbers", "lists in lists"],
+)
+def test_a_file_with_senseless_values_hides_no_other_one(
+    settings: Settings, tmp_path: Path, about: dict[str, float | list[str]] | None
+) -> None:
+    shutil.copytree(settings.data_dir / "models", tmp_path / "models")
+    odd = tmp_path / "models/odd.gguf"
+    if about is None:
+        nested = struct.pack("<IQQQ1sI", 3, 0, 1, 1, b"a", 9) + struct.pack("<IQ", 9, 1) * 3000
+        odd.write_bytes(b"GGUF" + nested)
+    else:
+        write_gguf(odd, {"general.architecture": "llama", **about}, {})
+    found = {model.name: model.fault and model.fault.code for model in local.local_models(Settings(data_dir=tmp_path))}
+    assert found == {"chat.gguf": None, "embed.gguf": None, "odd.gguf": "WB427", "rank.gguf": None}
 
 
 def test_a_file_of_another_kind_is_refused_before_it_is_loaded(settings: Settings) -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from engine.errors import ModelError
 from engine.llm.cross_encoder import Score, cross_encoder, local_scorer
-from engine.llm.scoring import Scorer, ScoringReranker
+from engine.llm.scoring import Scorer, ScoringGrader, ScoringReranker
 from engine.model.config import RoleModel
 from engine.model.grader_fit import sigmoid
-from engine.model.values import Passage, PassageId, Verdict
+from engine.model.values import ModelCall, Passage, PassageId, Verdict
 from tests.support.errors import raises
 from tests.support.listening import Listening
 from tests.support.tiny_cross_encoder import write_cross_encoder
@@ -56,6 +56,28 @@ def test_files_that_came_since_are_found_the_next_time(tmp_path: Path) -> None:
         rerank(reranker, passage("a"))
     write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, STATED], "model.onnx")
     assert rerank(reranker, passage("a"))[0][1].p_relevant > 0.5
+
+
+class Counting(Listening):
+    """Counts calls under way as a run does: what this process does itself is none."""
+
+    under_way = 0
+
+    def calling(self) -> None:
+        self.under_way += 1
+
+    def call(self, call: ModelCall) -> None:
+        super().call(call)
+        self.under_way -= not call.built_in
+
+
+def test_what_this_process_does_itself_is_no_call_under_way(tmp_path: Path) -> None:
+    """GH-04: a run at work showed one more with each passage, to its end."""
+    write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, STATED])
+    trace = Counting()
+    asyncio.run(ScoringGrader(cross_encoder(MODEL, tmp_path)).grade(ASKED, [passage("a"), passage("b")], trace))
+    assert [call.built_in for call in trace.calls] == [True, True]
+    assert trace.under_way == 0
 
 
 def test_files_that_are_damaged_are_said_to_be_so(tmp_path: Path) -> None:

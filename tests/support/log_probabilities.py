@@ -26,4 +26,4 @@ def started(address: str, models: Iterable[str], weigh: WeighFunction | None) ->
     for name in models:
         weighing.pop((address, name), None)
         if weigh is None:
-            weighing[address, name] = False
+            weighing[address, name] = math.inf

@@ -123,8 +123,8 @@ class RoleModel:
 
     @property
     def in_process(self) -> bool:
-        """True if it runs on this machine from files: what it does is no call of a model server."""
-        return self.built_in or self.model.startswith(CROSS_ENCODER)
+        """True if it runs in this process: what it does is no call of a model server."""
+        return self.built_in or (self.model.startswith(CROSS_ENCODER) and not self.in_file)
 
     @property
     def chats(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from engine.engine import Engine
 from engine.errors import InvalidConfig, ModelError
-from engine.model.config import RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import by_cut, cascades
 from engine.model.values import ModelCall, Passage, PassageId, Verdict
 from engine.replay import what_if
@@ -21,6 +22,7 @@ from engine.replay.decision_map import decision_map
 from engine.replay.lines import numbers_of
 from engine.roles import SILENT, Trace
 from engine.workflows.cascade import Cascade
+from tests.engine.forking import forked
 from tests.engine.whatif.world import CHAT, SCORING, World, run_in, worlds
 from tests.support.listening import Listening
 
@@ -202,6 +204,34 @@ def test_where_the_screener_settles_everything_no_grader_is_asked() -> None:
     grader = Scripted({})
     verdicts = asyncio.run(Cascade(Scripted({"a": said(0.05)}), grader, BAND).grade("?", passages("a")))
     assert [item.relevant for item in verdicts] == [False] and not grader.asked
+
+
+def test_each_part_of_passages_that_a_late_grader_left_out_was_screened() -> None:
+    """SC-04: a what-if of the run's own settings costs what the run did."""
+    late = run_in(replace(world(0.3, 0.5, 0.6), time_up=(0, "grade")), replace(BAND, max_rewrites=0))
+
+    def screenings(parts: int) -> int:
+        def asked(said: Mapping[PassageId, Verdict]) -> dict[PassageId, Verdict]:
+            return {name: replace(verdict, parts=(1.0,) * parts) for name, verdict in said.items()}
+
+        (own,) = late.rounds
+        own = replace(own, parts=("part",) * parts, verdicts=asked(own.verdicts), screened=asked(own.screened))
+        record = replace(late, config=replace(late.config, split=True), rounds=(own,))
+        return what_if(record, record.config).cost.built_in_calls
+
+    assert len(late.rounds[0].screened) == 3 and len(late.rounds[0].verdicts) == 1
+    assert screenings(3) - screenings(1) == 3 * 2
+
+
+def test_a_branch_reports_what_screener_and_grader_had_been_asked(engine: Engine) -> None:
+    """SC-10: what is reused is a cached call, and nothing is hidden."""
+    config = RunConfig(models=RoleModels(grader=RoleModel("ollama:qwen3:8b")), cascade=True, max_rewrites=0)
+    parent = engine.run("How many rows does a truth table with five variables need?", config)
+    made = forked(engine, parent, replace(config, min_confidence=0.4))
+    for role in ("screener", "grader"):
+        before, after = ([item for item in run.model_calls if item.role == role] for run in (parent, made))
+        assert before and sorted(str(item.passage_id) for item in before) == sorted(str(i.passage_id) for i in after)
+        assert all(item.cached for item in after)
 
 
 @pytest.mark.parametrize("changed", [{"cascade_low": 0.25}, {"cascade": False}, {"models": RoleModels()}])
