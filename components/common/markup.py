@@ -85,11 +85,11 @@ def figure(label: str, value: str, note: str = "", *, look: str = "", note_look:
     )
 
 
-def box(look: str, sign: str, *said: Node | str, beside: Sequence[Node] = (), role: str = "") -> Node:
+def box(look: str, sign: str, *said: Node | str, aside: Sequence[Node] = (), role: str = "") -> Node:
     """A box that says something; looks: ``pass``, ``warn``, ``fault``, ``plain``. Without a ``sign`` it has no icon."""
     icon = node("span", "icon", sign, aria_hidden="true") if sign else ""
     role = role or ("alert" if look == "fault" else "status")
-    return node("div", f"box {look}", icon, node("div", "grow", *said), *beside, role=role)
+    return node("div", f"box {look}", icon, node("div", "grow", *said), *aside, role=role)
 
 
 def table(look: str, head: Sequence[str], rows: Iterable[Sequence[Node | str]], numbers: Collection[int] = ()) -> Node:

@@ -10,7 +10,7 @@ from components.common.phrases import begun, duration_text, fault_text, inequali
 from components.common.run_settings import setting_label, setting_text
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from components.runs.figures import Figure, figures_of, measured, shared_measures
-from components.sentences.calls import calls_told
+from components.sentences.calls import calls_recorded
 from components.sentences.steps import passed_text
 from engine.messages import N_
 from engine.model.config import ROLES
@@ -63,7 +63,7 @@ def comparison_nodes(
 
 def verdict_box(found: RunDifference, words: Words) -> Node:
     """One sentence of what the comparison found."""
-    alike = found.equal
+    same = found.equal
     if not found.same_question:
         other = words("Two different questions: only outcomes and costs can be compared.")
         asked = (
@@ -71,9 +71,9 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
         )
         return box("warn", "!", node("strong", "", other), *asked)
     lines = [parting_text(found, words)]
-    if not alike:
+    if not same:
         lines.append(_counts(found, words))
-    look, sign = ("pass", "=") if alike else ("plain", "≠")
+    look, sign = ("pass", "=") if same else ("plain", "≠")
     said = [node("strong" if place == 0 else "p", "", line) for place, line in enumerate(lines)]
     return box(look, sign, *said)
 
@@ -170,7 +170,7 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
         first,
         second,
         ""
-        if None in (calls_told(a), calls_told(b))
+        if None in (calls_recorded(a), calls_recorded(b))
         else "="
         if a.calls == b.calls
         else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",

@@ -228,9 +228,9 @@ def _language(line: str) -> str:
 
 
 def _looks_like_code(lines: list[str]) -> bool:
-    told = [line.strip() for line in lines if line.strip()]
-    signs = sum(line.endswith((";", "{", "}", ")", "(", ",", ">", "]")) or "=" in line for line in told)
-    return bool(told) and signs * 2 >= len(told)
+    filled = [line.strip() for line in lines if line.strip()]
+    signs = sum(line.endswith((";", "{", "}", ")", "(", ",", ">", "]")) or "=" in line for line in filled)
+    return bool(filled) and signs * 2 >= len(filled)
 
 
 def _code(lines: Sequence[str]) -> str:

@@ -87,8 +87,8 @@ def _cells(asked: Question, table: TableGiven) -> Iterator[_Scored]:
         for column, cell in enumerate(cells):
             if not cell.strip() or (own[column] and not any(char.isdigit() for char in cell)):
                 continue
-            beside = [own[other] for other in range(len(cells)) if other != column]
-            row = frozenset[str]().union(*beside)
+            others = [own[other] for other in range(len(cells)) if other != column]
+            row = frozenset[str]().union(*others)
             head = _covered(asked, table.header[column]) if column < len(table.header) else frozenset()
             if row and (head or not table.header or len(cells) == len(("label", "value"))):
                 labels = tuple(cells[other] for other in range(len(cells)) if other != column and own[other])

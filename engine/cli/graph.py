@@ -27,8 +27,8 @@ _COMMUNITIES = 8
 
 def add_graph(commands: Any) -> None:
     """The command and its flags."""
-    told = "Build, show or delete the knowledge graph of a collection: entities, relationships and communities."
-    graph = commands.add_parser("graph", help="build, show or delete a knowledge graph", description=told)
+    about = "Build, show or delete the knowledge graph of a collection: entities, relationships and communities."
+    graph = commands.add_parser("graph", help="build, show or delete a knowledge graph", description=about)
     does = graph.add_subparsers(required=True, metavar="ACTION")
 
     said = (
@@ -156,8 +156,8 @@ def _print_around(found: Mapping[str, Any], console: Console) -> None:
     names = {item["id"]: item["name"] for item in found["entities"]}
     _print_entities(found["entities"], console)
     for item in found["relationships"]:
-        told = f"{names[item['source']]} → {item['type']} → {names[item['target']]}"
-        console.print(escape(f"{told}  [{', '.join(item['passages'][:3])}]"), style="cyan")
+        relationship = f"{names[item['source']]} → {item['type']} → {names[item['target']]}"
+        console.print(escape(f"{relationship}  [{', '.join(item['passages'][:3])}]"), style="cyan")
 
 
 def _print_entities(entities: Sequence[Mapping[str, Any]], console: Console) -> None:

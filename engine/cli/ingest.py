@@ -292,8 +292,8 @@ def _print_preview(found: Preview) -> None:
         fate += ", what was read of it is recorded" if source.recorded else ""
         fate = fate or ("[cyan]↻[/] replaces its former version" if source.replaces else "[green]+[/] new")
         facts = [source.format, source.encoding, f"{len(source.passages)} passages", f"{sum(source.tokens)} tokens"]
-        told = " · ".join(escape(part) for part in facts if part)
-        console.print(f"{escape(source.name)}: {fate} · {told}")
+        details = " · ".join(escape(part) for part in facts if part)
+        console.print(f"{escape(source.name)}: {fate} · {details}")
         if source.recorded or not source.same_as:
             print_account(source.account, console)
     for name, fault in found.failed:
@@ -329,8 +329,8 @@ def print_report(report: Mapping[str, Any], console: Console) -> int:
 
 def add_sources(commands: Any) -> None:
     """The command; files go in by ``ingest``."""
-    told = "Sources of a collection by name, with what was read of each and what was left out."
-    sources = commands.add_parser("sources", help="list the sources of a collection", description=told)
+    about = "Sources of a collection by name, with what was read of each and what was left out."
+    sources = commands.add_parser("sources", help="list the sources of a collection", description=about)
     sources.add_argument("collection", metavar="COLLECTION")
     sources.add_argument("--json", action="store_true", help="print the JSON of GET /api/collections/NAME/sources")
     sources.set_defaults(command=_sources)

@@ -24,8 +24,8 @@ _STATES = ("open", "accepted", "refused", "all")
 
 def add_judgements(commands: Any) -> None:
     """The command and its actions."""
-    told = "Judgements of the questions of a query set: written to a file, taken from one, and the set's scores."
-    judgements = commands.add_parser("judgements", help="export and import judgements of a set", description=told)
+    about = "Judgements of the questions of a query set: written to a file, taken from one, and the set's scores."
+    judgements = commands.add_parser("judgements", help="export and import judgements of a set", description=about)
     does = judgements.add_subparsers(required=True, metavar="ACTION")
 
     write = does.add_parser("export", help="print them", description="Print the judgements of a set.")
@@ -96,8 +96,8 @@ def _history(options: argparse.Namespace) -> int:
 
 def add_fits(commands: Any) -> None:
     """The command; fits are made on the page Tune."""
-    told = "Graders fitted to a collection, newest first, each by the name that --grader takes."
-    fits = commands.add_parser("fits", help="list the graders fitted to a collection", description=told)
+    about = "Graders fitted to a collection, newest first, each by the name that --grader takes."
+    fits = commands.add_parser("fits", help="list the graders fitted to a collection", description=about)
     fits.add_argument("collection", metavar="COLLECTION")
     fits.add_argument("--json", action="store_true", help="print plain values")
     fits.set_defaults(command=_fits)
@@ -114,19 +114,19 @@ def _fits(options: argparse.Namespace) -> int:
             before, after = (
                 "–" if value is None else f"{value:.2f}" for value in item["figures"].get("kappa", (None, None))
             )
-            told = (
+            details = (
                 f"{item['kind']} · {item['judgements']} judgements · kappa {before} → {after} · {item['made_at'][:16]}"
             )
-            console.print(f"{escape(item['name'])}  [dim]{escape(told)}[/]")
+            console.print(f"{escape(item['name'])}  [dim]{escape(details)}[/]")
 
     return at_work(work)
 
 
 def add_drafts(commands: Any) -> None:
     """The command and its actions."""
-    told = "Questions drafted from the documents of a collection. None is in a query set before it is accepted."
+    about = "Questions drafted from the documents of a collection. None is in a query set before it is accepted."
     drafts = commands.add_parser(
-        "drafts", help="draft questions from documents, accept or refuse them", description=told
+        "drafts", help="draft questions from documents, accept or refuse them", description=about
     )
     does = drafts.add_subparsers(required=True, metavar="ACTION")
 
@@ -172,7 +172,7 @@ def _make(options: argparse.Namespace) -> int:
             return
         _print(found["drafts"])
         if not found["drafts"]:
-            _told("No new question was found in this collection.")
+            _say("No new question was found in this collection.")
 
     return at_work(work)
 
@@ -196,14 +196,14 @@ def _accept(options: argparse.Namespace) -> int:
         decision["gold_answers"] = options.gold
 
     def work(app: RunningApp) -> None:
-        _told(f"Accepted into {app.answer(at('drafts', options.draft), decision, 'PUT')['set']}.")
+        _say(f"Accepted into {app.answer(at('drafts', options.draft), decision, 'PUT')['set']}.")
 
     return at_work(work)
 
 
 def _decide(options: argparse.Namespace) -> int:
     def work(app: RunningApp) -> None:
-        _told(f"Now {app.answer(at('drafts', options.draft), {'state': options.state}, 'PUT')['state']}.")
+        _say(f"Now {app.answer(at('drafts', options.draft), {'state': options.state}, 'PUT')['state']}.")
 
     return at_work(work)
 
@@ -216,5 +216,5 @@ def _print(drafts: Sequence[Mapping[str, Any]]) -> None:
         console.print(f"{item['id']}  {escape(item['question'])}{answer}  [dim]{item['rule']} · {escape(where)}[/]")
 
 
-def _told(text: str) -> None:
+def _say(text: str) -> None:
     Console(stderr=True, soft_wrap=True).print(escape(text))

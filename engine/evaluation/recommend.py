@@ -187,9 +187,9 @@ class _Field:
         best = int(np.argmax(total))
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
-        untold = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
+        indistinguishable = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
         # What proves more than a setting that does not differ from the best is not worse than it.
-        near = self.usable & (total >= max(float(total[untold].min()), float(reached[self.baseline])) - 1e-9)
+        near = self.usable & (total >= max(float(total[indistinguishable].min()), float(reached[self.baseline])) - 1e-9)
         n_tied = int(near[:-1].sum())
         if self.shares[self.usable].max() < QUALITY_FLOOR:
             return self.baseline, "too_poor", n_tied

@@ -203,7 +203,7 @@ class Given:
     passages: tuple[Passage, ...] = ()
     """In the order of their markers, with what surrounds them in their text."""
     tables: tuple[Attachment, ...] = ()
-    besides: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()
     """Texts that have no marker: facts of a graph, an answer that was remembered."""
 
 

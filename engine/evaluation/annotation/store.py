@@ -81,7 +81,7 @@ class DeskStore(OpenedStore):
             "at": scores.at,
             "note": clean(scores.note),
             "noted_at": now(),
-            "figures": clean(json.dumps({name: list(told) for name, told in scores.figures.items()})),
+            "figures": clean(json.dumps({name: list(figure) for name, figure in scores.figures.items()})),
         }
         with self._writing() as connection:
             put(connection, SET_SCORES, row, changes=())

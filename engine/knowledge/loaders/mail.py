@@ -128,9 +128,9 @@ class _Reading:
 
     def _inside(self, path: tuple[str, ...], found: Contents) -> None:
         # Pages without text, which text recognition would look for in this file.
-        told = (section for section in found.sections if section.text)
+        filled = (section for section in found.sections if section.text)
         path = (*path, found.title) if found.title else path
-        self._sections += [Section((*path, *section.path), section.text) for section in told]
+        self._sections += [Section((*path, *section.path), section.text) for section in filled]
         self.notes += found.notes
 
     def _add(self, path: tuple[str, ...], parts: list[str]) -> None:

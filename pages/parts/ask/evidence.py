@@ -115,12 +115,12 @@ def answer_and_verdicts(
             cited = result(engine, record, words, again)
             why.kept(engine, record, words)
             return cited
-        beside = st.columns(ANSWER_AND_VERDICTS, gap="small")
-    with beside[0]:
+        columns = st.columns(ANSWER_AND_VERDICTS, gap="small")
+    with columns[0]:
         cited = result(engine, record, words, again)
         if found is not None:
             why.panel(engine, record, chosen, words)
-    with beside[1]:
+    with columns[1]:
         return verdicts.panel(engine, record, words) or cited
 
 

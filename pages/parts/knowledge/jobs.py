@@ -207,7 +207,7 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
     if job.fault is not None:
         fact, remedy = fault_text(job.fault, words)
         code = node("span", "muted small", job.fault.code)
-        parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), beside=(code,)))
+        parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), aside=(code,)))
     if job.state in ("stopped", "interrupted"):
         said = _INDEX if job.kind == "index" else KEPT
         parts.append(node("p", "small muted", words(said)))

@@ -131,8 +131,8 @@ def _known(evaluation: Evaluation, words: Words) -> Tile:
     )
     note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("Sliders call no model.")
     few = known < MOSTLY * total
-    told = words("Questions whose outcome under these settings follows from the recorded runs.")
-    return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=told, alarm=few)
+    about = words("Questions whose outcome under these settings follows from the recorded runs.")
+    return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=about, alarm=few)
 
 
 def _at_the_end(evaluation: Evaluation, measure: Measure, so_far: Drawn, words: Words) -> str:
