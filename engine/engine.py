@@ -228,7 +228,7 @@ class Engine(KnowledgeOperations):
         query: str = "",
         verdicts: Mapping[PassageId, bool] | None = None,
     ) -> RunId:
-        """Go on from a decision of a finished run under other settings, another query or other verdicts.
+        """Continue from a decision of a finished run under other settings, another query or other verdicts.
 
         A new run through the same workflow: the rounds before ``round`` stand, and all that was asked before is reused
         (:func:`engine.replay.fork.fork_price` says what is left to pay). Without a round it begins where

@@ -16,7 +16,7 @@ INSTALLED = ROOT.parent.name == "rag_workbench"
 """Whether this is an installed wheel and no checkout."""
 
 PROGRAM = "rag-workbench" if INSTALLED else "python -m engine"
-"""What stands before a subcommand where the program is told to be called."""
+"""What stands before a subcommand where a message names a command."""
 
 PACKAGE = "rag_workbench" if INSTALLED else "engine"
 """What a program in this environment imports the public names from."""

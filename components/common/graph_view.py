@@ -29,7 +29,7 @@ WELL_KNOWN = (
     *(N_("drug"), N_("product"), N_("located in"), N_("produced by"), N_("used for"), N_("related to"), N_("is a")),
     *(N_("symptom of"), N_("produces")),
 )
-"""Types that extractors give besides those of the samples' graphs, whose files ``tests.messages`` reads them from."""
+"""Types that extractors give; ``tests.messages`` reads those of the samples' graphs from their files."""
 
 Act = Literal["around", "passage"]
 
@@ -83,7 +83,7 @@ class GraphEvent:
     selected: str | None
     """Id of the dot or line that is chosen; stays until another is, or none."""
     act: Act | None = None
-    """What was pressed in this rerun: to see what lies around an entity, or to go to a passage."""
+    """What was pressed in this rerun: to see the neighbours of an entity, or to go to a passage."""
     target: str = ""
     """Id of the entity or the passage that it was about."""
 

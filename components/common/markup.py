@@ -52,7 +52,7 @@ _offered: Callable[[str], bool] = bool
 
 def offer(offered: Callable[[str], bool]) -> None:
     """Let ``offered`` say of each action whether its button is drawn; by itself all are."""
-    global _offered  # noqa: PLW0603 - what may be pressed is for the pages to say, and for all of them alike
+    global _offered  # noqa: PLW0603 - what may be pressed is for the pages to say, and for all of them equally
     _offered = offered
 
 
@@ -133,7 +133,7 @@ def opened_passage(pressed: str | None) -> PassageId | None:
 
 
 class Drawer:
-    """Draws trees one below the other, with style sheets besides those of every page; ``look`` is a class of all."""
+    """Draws trees one below the other, with style sheets on top of those of every page; ``look`` is a class of all."""
 
     def __init__(self, name: str, *sheets: str, look: str = "") -> None:
         self._component = component(

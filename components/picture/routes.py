@@ -50,7 +50,7 @@ class Plan:
     xs: list[float]
     ys: list[float]
     keeps_away: bool = False
-    """Whether ways leave room beside boxes for the words of others."""
+    """Whether ways leave room next to boxes for the words of others."""
     shared: dict[tuple[int, int, str], list[tuple[str, str]]] = field(default_factory=dict)
     ports: dict[Point, list[tuple[str, str]]] = field(default_factory=dict)
     clear: dict[tuple[int, int, int, int], bool] = field(default_factory=dict)

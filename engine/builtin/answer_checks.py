@@ -35,7 +35,7 @@ _OFF_TOPIC = 0.2
 0.39, and six of seven answers to another question of the same language stay below."""
 _HELPS = 0.5
 _OFF_POINT = 0.2
-"""P(relevant) of the best sentence from which, and of another one below which, that other is beside the point."""
+"""Where the best sentence has at least the first P(relevant), another one below the second is off the point."""
 _BLOCK_SENTENCES = 5
 _BLOCK_LENGTH = 1.6
 """Sentences, and length as of ``quotable.length``, above which one paragraph needs structure; the built-in first

@@ -1,4 +1,4 @@
-"""Notes on a finished answer besides its outcome: unsupported, uncited, or unable to tell."""
+"""Notes on a finished answer in addition to its outcome: unsupported, uncited, or unable to tell."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def nearest_strips(record: RunRecord) -> dict[str, tuple[PassageId, str]]:
 
 
 def denies(answer: str) -> bool:
-    """Return whether an answer says that nothing is known, and states nothing with a citation besides.
+    """Return whether an answer says that nothing is known, and states nothing else with a citation.
 
     A denial with a marker counts where it speaks of the sources: "the cause is not known [1]" is a fact of one.
     """

@@ -29,7 +29,7 @@ _BY_AUTHOR = "DISCOVERED"
 SURE, GUESSED = 1.0, 0.5
 """Weight of what a verb says, and of two names that only stand together."""
 _AROUND = {"en": r"(?:e?s\b)?\W*(?:[\w'-]+\W+){{0,2}}?{}(?:\W+[\w'-]+){{0,3}}\W*", "zh": r".{{0,3}}?{}.{{0,4}}"}
-"""How much may stand beside a verb: a plural's ending and a few words, or some characters."""
+"""How much may stand next to a verb: a plural's ending and a few words, or some characters."""
 _JOINED = frozenset("的是为叫和与及、在，。：；（“《 ")
 """Before a Chinese name, these end what stands before it; anything else may be the beginning of a longer name."""
 _NEAR = 5

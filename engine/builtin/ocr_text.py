@@ -26,7 +26,7 @@ _UPRIGHT = 1.5
 _SURE = 0.85
 """Mean score of a page that is surely the right way up: wrongly turned ones stay below 0.8."""
 _LEAST_SCORE = 0.5
-"""Of a piece that is kept; what lies below is mostly not text at all."""
+"""Of a piece that is kept; a piece with less is mostly not text at all."""
 _MOST_THREADS = 4
 
 

@@ -38,7 +38,7 @@ _NARROWEST, _WIDEST = 50, 100
 _OPENS = re.compile(r"[-+*#>•●▪◦]\s|#|\(?\d+[.)、]")
 """Begins a line that continues nothing."""
 _ITEM = "\ue001"
-"""Begins the line of an item of a list while sentences are told apart."""
+"""Begins the line of an item of a list while sentences are separated."""
 _BULLET = re.compile(r"^\s*(?:>\s*)*[-*+•●▪◦]\s+\S")
 _SHORT_CELL = 0.2
 _SHORT_ROW = 0.7

@@ -14,7 +14,7 @@ from engine.roles import TableGiven
 
 MOST_CELLS = 4
 MOST_LABELS = 3
-"""Cells of a row that its sentence names beside the one it quotes."""
+"""Cells of a row that its sentence names next to the one it quotes."""
 _LEAST = 0.25
 """Share of the question's weight that row and column together must cover for a cell to be quoted."""
 _WORTH = 0.7

@@ -47,7 +47,7 @@ def add_graph(commands: Any) -> None:
 
     show = does.add_parser("show", help="say what a graph holds", description="Say what a graph holds.")
     show.add_argument("collection", metavar="COLLECTION")
-    show.add_argument("--entity", default="", metavar="NAME", help="what lies around this entity")
+    show.add_argument("--entity", default="", metavar="NAME", help="the neighbours of this entity")
     show.add_argument("--hops", type=int, default=1, choices=range(5), help="relationships away; default: 1")
     show.add_argument("--find", default="", metavar="TEXT", help="entities with this in a name")
     show.add_argument("--json", action="store_true", help="print the JSON of GET /api/collections/NAME/graph")
@@ -59,7 +59,7 @@ def add_graph(commands: Any) -> None:
 
 
 def build_graph(app: RunningApp, collection: str, extractor: str, console: Console, *, replace: bool = False) -> int:
-    """Begin or go on with a graph, and follow it to its end; returns the exit code. An interrupt stops it in order."""
+    """Begin or continue a graph, and follow it to its end; returns the exit code. An interrupt stops it in order."""
     begun = app.answer(at("collections", collection, "graph"), {"extractor": extractor, "replace": replace})
     return follow(app, str(begun["id"]), console)
 

@@ -122,7 +122,7 @@ def _ingest(options: argparse.Namespace) -> int:
             read = follow(own_app(engine), status.follow_up, console) if status.follow_up else 0
         if status.state == "stopped":
             console.print(f"Stopped after {status.done} of {status.total} passages.")
-            console.print("Run the same command once more to go on: nothing is embedded or written twice.")
+            console.print("Run the same command once more to continue: nothing is embedded or written twice.")
             return _STOPPED
         report = status.to_dict()
         if status.fault is not None:
@@ -143,7 +143,7 @@ def _chunks(options: argparse.Namespace) -> ChunkOptions:
 def _as_job(
     engine: Engine, options: argparse.Namespace, items: Sequence[IngestItem], chunks: ChunkOptions, console: Console
 ) -> JobStatus:
-    """Begin a job, or go on with what an earlier one for the same files has done; an interrupt stops it in order."""
+    """Begin a job, or continue with what an earlier one for the same files has done; an interrupt stops it in order."""
     job_id = engine.ingestions.start(
         items,
         options.collection,

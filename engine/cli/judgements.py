@@ -1,4 +1,4 @@
-"""Commands of evaluation besides ``eval``: ``judgements`` of query sets, ``fits`` of graders, ``drafts``."""
+"""Commands of evaluation other than ``eval``: ``judgements`` of query sets, ``fits`` of graders, ``drafts``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_judgements(commands: Any) -> None:
     take = does.add_parser("import", help="take them from a file", description="Take judgements of a set from a file.")
     take.add_argument("set", metavar="SET")
     take.add_argument("file", metavar="FILE", type=Path)
-    take.add_argument("--format", choices=get_args(Format), help="default: told from the content")
+    take.add_argument("--format", choices=get_args(Format), help="default: recognised by the content")
     take.add_argument("--judge", default="", metavar="NAME", help="whose they are where the file does not say")
     take.add_argument("--relevant-from", type=int, default=1, metavar="N", help="least rating that means relevant; 1")
     take.set_defaults(command=_import)

@@ -25,7 +25,7 @@ MOST_READ = 20_000
 """Passages of a collection that are looked at."""
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LEAST_PROSE = 150
-"""Characters besides code that a passage needs for a model to be asked about it."""
+"""Characters outside code that a passage needs for a model to be asked about it."""
 _AT_ONCE = 2
 """Passages that a chat model is given at the same time."""
 _NEARLY_SAME = 0.8
@@ -83,7 +83,7 @@ async def make(
     kept: KeptReplies,
     note: Note,
 ) -> Made:
-    """Draft up to ``limit`` questions of a collection that are not in ``told``, from as many passages as possible.
+    """Draft up to ``limit`` questions of a collection that are not in ``asked``, from as many passages as possible.
 
     The writer is called once for each of at most ``limit`` passages of which ``kept`` has no reply yet. Raises
     ``UnknownCollection``, and the ``ModelError`` of a model of which no call succeeded.

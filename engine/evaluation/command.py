@@ -103,7 +103,7 @@ class Report:
     said: tuple[AnswerJudgement, ...] = ()
     """What people, and the judge, said of the answers."""
     answered_right_by: Mapping[str, int] = field(default_factory=dict)
-    """By what ``answered_right`` is told, and of how many questions."""
+    """By what ``answered_right`` is decided, and for how many questions."""
     judge_fault: Fault | None = None
     """What stopped the judge before its last answer."""
     correction: Correction | None = None

@@ -99,7 +99,7 @@ class Places:
     met: Bits
     """[N, R]: places that meet an expectation."""
     deepest: NDArray[np.float64]
-    """[N, R]: similarity of the last passage found; -1 where nothing lies below it."""
+    """[N, R]: similarity of the last passage found; -1 where nothing is below it."""
     depth: NDArray[np.int64]
     """[N, R]"""
 

@@ -55,7 +55,7 @@ class GenerationRequest:
     language: Language
     verified: bool = True
     graph: GraphContext | None = None
-    """What the knowledge graph says beside them, the most important first (graph + vector retrieval)."""
+    """What the knowledge graph adds to them, the most important first (graph + vector retrieval)."""
     tables: tuple[TableGiven, ...] = ()
     """Tables of the question, whose cells are cited ``[T1:B3]``."""
     around: Mapping[PassageId, Around] = field(default_factory=dict)

@@ -89,7 +89,7 @@ class Drafting:
         return self.start(collection, limit, model).result()
 
     async def _step(self, manifest: Manifest, folder: Path, note: Note) -> IngestReport:
-        """Draft the questions of a job, with what an earlier process was told already."""
+        """Draft the questions of a job, with the replies that an earlier process already has."""
         alone: Future[Made] = Future()
         waits, note_step = self._waited.pop(manifest.id, (alone, lambda _: None))
 

@@ -1,4 +1,4 @@
-"""Tasks that a chat program sets a model besides the chat: titles, tags, suggestions.
+"""Tasks that a chat program sets a model in addition to the chat: titles, tags, suggestions.
 
 Open WebUI sends them to the model of the chat, unless its administrator names another one for them; other programs ask
 for a title in words of their own. They ask for no answer from a collection, so they make no run: they are answered at

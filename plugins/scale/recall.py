@@ -30,7 +30,7 @@ _EXTRA = 10
 _AS_NEAR = 1e-6
 
 Compared = Callable[[int, int], None]
-"""Told vectors compared and all of them."""
+"""Receives the number of vectors compared and of all vectors."""
 
 
 async def measure_recall(

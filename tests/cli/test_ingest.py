@@ -84,7 +84,7 @@ def test_an_interrupt_stops_in_order_and_the_same_command_goes_on(
     command = ["ingest", str(documents), "--collection", "tea", "--chunk-tokens", "100", "--embedding-model", "hashing"]
     monkeypatch.setattr(Ingestions, "wait", interrupted)
     assert main(command) == 130
-    assert "Run the same command once more to go on" in said(capsys)
+    assert "Run the same command once more to continue" in said(capsys)
     monkeypatch.setattr(Ingestions, "wait", honest)
     assert main(command) == 1
     told = said(capsys)

@@ -152,7 +152,7 @@ def _parts(message: MIMEPart) -> tuple[list[MIMEPart], list[MIMEPart]]:
             written = [item for item in plain if _bytes(item).strip()]
             chosen = written[:1] or inner[-1:]
             pending.extend(chosen)
-            # What the forms that are not read hold besides their text: pictures, invitations.
+            # What the forms that are not read hold in addition to their text: pictures, invitations.
             rest = (leaf for item in inner if item not in chosen for leaf in item.walk())
             others += [leaf for leaf in rest if leaf.get_content_type() not in _FORMS and not leaf.is_multipart()]
         elif part.get_content_maintype() == "multipart":

@@ -281,7 +281,7 @@ class RunConfig:
             N_("Require complete coverage"),
             N_(
                 "Once enough passages passed, they are judged as a whole: do they answer the question together? If "
-                "only in part, the search goes on. Built in by the words that they cover together; a chat model as "
+                "only in part, the search continues. Built in by the words that they cover together; a chat model as "
                 "grader is asked once more in such a round."
             ),
         )
@@ -367,7 +367,7 @@ class RunConfig:
         number(
             (1, 100, 20, 1),
             N_("Candidates retrieved"),
-            N_("How deep the search looks. What lies beyond top-k is not graded but stays visible."),
+            N_("How deep the search looks. What is beyond top-k is not graded but stays visible."),
             whole=True,
         )
     )
@@ -470,7 +470,7 @@ PARAMETERS: Mapping[str, Parameter] = numbers_in(RunConfig)
 
 @cache
 def settings_of(workflow: WorkflowName) -> tuple[str, ...]:
-    """The fields of a config that count for anything in a workflow; its own options come besides."""
+    """The fields of a config that count for anything in a workflow; its own options are not among them."""
     idle = declared(workflow).idle
     return ("collection", *(name for name in SETTINGS if name not in idle))
 

@@ -1,4 +1,4 @@
-"""A run on the page Ask: its path, the answer beside the verdicts, and the tabs, filled during the run."""
+"""A run on the page Ask: its path, the answer next to the verdicts, and the tabs, filled during the run."""
 
 from __future__ import annotations
 

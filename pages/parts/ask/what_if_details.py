@@ -1,4 +1,4 @@
-"""Beside the map: the settings in one sentence, what is missing with its price, the smallest changes, stable ranges."""
+"""Next to the map: the settings as a sentence, what is missing with its price, the smallest changes, stable ranges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def panel(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> Non
 
 
 def _further(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
-    """What stands beside the map: the smallest changes, stable ranges, and what becomes of the watch list."""
+    """What stands next to the map: the smallest changes, stable ranges, and what becomes of the watch list."""
     nodes: list[Node] = []
     sweep = sweep_of(engine, record, found.config) if found.path_known else None
     if sweep is not None:
@@ -71,9 +71,9 @@ def _act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | Non
 
 
 def view(found: WhatIf, record: RunRecord, words: Words, further: Sequence[Node], *, key: str) -> str | None:
-    """Draw the sentence, what is missing and ``beside``; returns the action that was pressed.
+    """Draw the sentence, what is missing and ``further``; returns the action that was pressed.
 
-    ``fork``: go on from the record where it stops being known; ``open:ID``: show a passage; ``set:NAME:VALUE``.
+    ``fork``: continue from the record where it stops being known; ``open:ID``: show a passage; ``set:NAME:VALUE``.
     """
     return draw((node("section", "details", *detail_nodes(found, record, words), *further),), words, key=key)
 

@@ -34,7 +34,7 @@ _SHOWN = 50
 _FEW = 5
 """So many names stand open."""
 _CSV = (N_("File"), N_("Code"), N_("Reason"), N_("Remedy"))
-_INDEX = N_("The server goes on building it; searches find less until it is done. Resume waits and measures.")
+_INDEX = N_("The server is still building it; searches find less until it is done. Resume waits and measures.")
 _COUNT = {
     "added": N_("new"),
     "replaced": N_("changed"),

@@ -61,7 +61,7 @@ _HOVER_WIDTH = 60
 _HOVER_LINES = 3
 _NAME = 40
 _COLOURED = 8
-"""Sources with a colour and a symbol of their own; more could not be told apart."""
+"""Sources with a colour and a symbol of their own; more could not be distinguished."""
 _MOST = 2000
 _RUNS = 30
 _LONGEST = 2000

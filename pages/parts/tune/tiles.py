@@ -104,7 +104,7 @@ def _nothing(evaluation: Evaluation, measure: Measure, words: Words) -> str:
 
 
 def _details(evaluation: Evaluation, measure: Measure, words: Words) -> Iterator[str]:
-    """What a tile says when it is pointed at: what it is, by what it is told, and its sampling error."""
+    """What a tile says when it is pointed at: what it is, what decides it, and its sampling error."""
     yield words(MEASURES[measure].help)
     if measure == "answered_right":
         yield basis_text(evaluation, words)
