@@ -160,7 +160,7 @@ def test_the_path_grows_with_a_run_follows_the_language_and_replays_what_was_too
     expect(live).not_to_have_class(re.compile("replaying"))
 
 
-def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
+def test_a_refresh_and_a_shared_link_attach_to_a_run_in_progress(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
     """SC-12: what has been written stands there again, and where it stood, the finished answer stands."""
     gate = written_slowly(ollama)
     tab = open_tab()

@@ -114,7 +114,7 @@ def test_what_only_the_reviewer_could_not_see_stays() -> None:
     assert revised(EDGES, hidden, (LONG,), suggested("unsupported", hidden, marker="1")) == hidden
 
 
-def test_an_answer_to_something_else_is_written_anew() -> None:
+def test_an_answer_to_something_else_is_written_again() -> None:
     """AE-07"""
     request = GenerationRequest(EDGES, TREE, "en")
     assert revised(EDGES, "Penguins. [1]", TREE, suggested("off_topic", terms="edges")) == "".join(compose(request))

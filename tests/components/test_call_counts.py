@@ -60,7 +60,7 @@ def test_a_live_run_says_what_is_done_apart_from_what_is_running(language: UiLan
     assert len(text.split(" · ")) == 2, "steps are counted apart, and the clock of a live run is the browser's"
 
 
-def test_a_run_says_its_calls_its_steps_and_its_time_and_beside_them_their_limits() -> None:
+def test_a_run_says_its_calls_its_steps_and_its_time_each_with_its_limit() -> None:
     """SC-10: what calls no model is a step."""
     text, limits = counts_of(asked(chat=1, cached=1, steps=4), EN, most_calls=24)
     assert text == f"1 model call · 4 steps · {duration_text(STEPS.duration_ms)}"

@@ -93,7 +93,7 @@ def test_communities_are_an_overview_with_what_joins_them() -> None:
     assert data["lines"][0]["label"] == "1 条关系"
 
 
-def test_more_types_than_can_be_told_apart_share_one_sign() -> None:
+def test_more_types_than_can_be_distinguished_share_one_sign() -> None:
     kinds = [f"KIND_{place}" for place in range(12)]
     picture = entity_picture([entity(f"e{place}", kind) for place, kind in enumerate(kinds)], ())
     legend = graph_data(picture, EN)["kinds"]

@@ -266,7 +266,7 @@ def test_a_suggestion_quotes_what_it_is_about() -> None:
     assert [" ".join(text.split()) for text in quoted] == [item.quote for item in wanted if item.quote] != []
 
 
-def test_what_the_evaluator_saw_stands_beside_what_the_generator_saw() -> None:
+def test_what_the_evaluator_saw_stands_next_to_what_the_generator_saw() -> None:
     """AE-04: a cut can make a right citation look unsupported."""
     record = answers_record()
     table = found(record, "table", "seen")[0]

@@ -33,7 +33,7 @@ QUESTION = "How many rows does a truth table with five variables need?"
         "很抱歉，片段中没有相关信息。",
     ],
 )
-def test_a_denial_is_told_from_an_answer(text: str) -> None:
+def test_a_denial_is_distinguished_from_an_answer(text: str) -> None:
     assert denies(text)
 
 

@@ -65,7 +65,7 @@ def test_writing_is_refused_once_the_folder_was_deleted_and_no_half_store_is_lef
     assert not (folder / "knowledge.db").exists()
 
 
-def test_a_folder_made_anew_under_the_same_name_is_another_one(tmp_path: Path) -> None:
+def test_a_folder_made_again_under_the_same_name_is_another_one(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.require()
     (tmp_path / "data").rename(tmp_path / "old")

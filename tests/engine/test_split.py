@@ -49,7 +49,7 @@ def test_parts_are_clauses_that_ask_and_can_be_searched_alone(question: str, par
 
 
 @pytest.mark.parametrize("question", COMPOUND)
-def test_the_loop_goes_on_for_the_part_that_is_open(engine: Engine, question: str) -> None:
+def test_the_loop_continues_for_the_part_that_is_open(engine: Engine, question: str) -> None:
     record = engine.run(question, SPLIT)
     assert record.rounds[0].query == question and record.rounds[0].parts == parts_of(question)
     for index, decision in enumerate(record.decisions):
@@ -99,15 +99,15 @@ def test_a_what_if_is_the_run_that_it_foretells(engine: Engine, question: str, w
     config = replace(SPLIT, workflow=workflow, max_rewrites=2)
     record = engine.run(question, config)
     assert engine.what_if(record, config).same_path
-    told = 0
+    known = 0
     for changed in ({"min_confidence": 0.3}, {"min_confidence": 0.8}, {"top_k": 2}, {"max_rewrites": 1}):
         wanted = replace(config, **changed)
         foretold, real = engine.what_if(record, wanted), engine.run(question, wanted)
         if foretold.path_known:
-            told += 1
+            known += 1
             assert [(item.route, item.reason) for item in foretold.decisions] == routes(real), changed
             assert [item.comparisons for item in foretold.decisions] == [item.comparisons for item in real.decisions]
-    assert told >= 1
+    assert known >= 1
 
 
 def test_turning_it_on_is_unknown_and_turning_it_off_is_known(engine: Engine) -> None:

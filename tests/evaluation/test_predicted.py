@@ -114,7 +114,7 @@ def test_the_estimate_of_a_gathering_counts_what_was_drawn_at_random_alone() -> 
     assert predicted_wrong(gathered(40, verdicts=False)) is None
 
 
-def test_an_interval_lies_between_0_and_1_and_holds_its_value_however_the_draw_fell() -> None:
+def test_an_interval_is_between_0_and_1_and_holds_its_value_however_the_draw_fell() -> None:
     """The model calls wrong what was drawn and nothing else: the estimate itself would lie below 0."""
     whole = gathered(LEAST)
     rows = []

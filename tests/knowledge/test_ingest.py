@@ -134,7 +134,7 @@ TORN = b'{"a": "one"}\n{"b": "two"\n{"c": "three"}\n'
 LINE = SourceNote("lines_unreadable", {"count": "1", "lines": "2"})
 
 
-def test_what_was_read_and_left_out_is_kept_with_each_source_and_told(store: MilvusStore, run: Run) -> None:
+def test_what_was_read_and_left_out_is_kept_with_each_source_and_said(store: MilvusStore, run: Run) -> None:
     """BE-02"""
     items = [IngestItem("a.md", data=sections(1)), IngestItem("b.jsonl", data=TORN, hidden=True)]
     report = run(ingest(store, LengthEmbedder(), "notes", items))

@@ -41,7 +41,7 @@ def rewrite(server: OllamaStandIn, model: RoleModel | None = None) -> RewritePro
     return asyncio.run(rewriter.rewrite(REQUEST, RecordingTrace()))
 
 
-def test_it_is_told_the_issues_and_the_nearest_passages(server: OllamaStandIn) -> None:
+def test_it_gets_the_issues_and_the_nearest_passages(server: OllamaStandIn) -> None:
     """QL-04"""
     server.script("chat", rewritten("图论 顶点（结合我的历史薄弱点记录；扩大检索范围）"))
     proposal = rewrite(server)

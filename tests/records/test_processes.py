@@ -173,7 +173,7 @@ def test_a_run_belongs_to_its_process_until_that_has_exited_even_while_it_is_sto
         assert store.list() == []
 
 
-def test_a_run_goes_on_for_other_processes_and_ends_for_them_too(path: Path) -> None:
+def test_a_run_continues_for_other_processes_and_ends_for_them_too(path: Path) -> None:
     with child_on(path) as child, RunStore(path) as store:
         child.do("begin theirs")
         for event in recorded_run(1, "interrupted", run_id="ours"):

@@ -45,11 +45,11 @@ class FakeExtractor:
     def _read(self, passage: StoredPassage) -> PassageGraph:
         if passage.id in self.garbled:
             return PassageGraph(passage.id, text_hash(passage.text))
-        told = _SAID.findall(passage.text)
-        names = dict.fromkeys(name for one, _, other in told for name in (one, other))
+        said = _SAID.findall(passage.text)
+        names = dict.fromkeys(name for one, _, other in said for name in (one, other))
         return PassageGraph(
             passage.id,
             text_hash(passage.text),
             tuple(ReadEntity(name) for name in names),
-            tuple(ReadRelationship(one, other, verb.upper()) for one, verb, other in told),
+            tuple(ReadRelationship(one, other, verb.upper()) for one, verb, other in said),
         )

@@ -91,8 +91,8 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
             low, high = sorted((boundary.value_from, boundary.value_to))
             for value in range(low + 1, high):
                 between = what_if(record, _changed(config, boundary.name, value))
-                told = between.path_known and between.outcome is not None
-                assert not told or (between.outcome, len(between.steps)) == (here.outcome, len(here.steps))
+                known = between.path_known and between.outcome is not None
+                assert not known or (between.outcome, len(between.steps)) == (here.outcome, len(here.steps))
 
 
 @hypothesis_settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -109,11 +109,11 @@ def test_every_cell_of_a_map_holds_what_a_what_if_of_its_corners_and_its_try_val
     assert here.y0 <= getattr(record.config, y) <= here.y1
     for cell in data.draw(st.lists(st.sampled_from(found.cells), min_size=1, max_size=5)):
         for at_x, at_y in ((cell.x0, cell.y0), (cell.x1, cell.y1), (cell.x_try, cell.y_try)):
-            told = what_if(record, _changed(_changed(record.config, x, at_x), y, at_y))
-            assert (cell.state, cell.outcome, cell.rewrites) == (told.state, told.outcome, told.rewrites)
-            assert cell.round == len(told.steps) - 1
-            assert cell.steps == told.cost.calls + told.cost.built_in_calls
-            assert cell.reason == (told.decisions[-1].reason if told.decisions else None)
+            real = what_if(record, _changed(_changed(record.config, x, at_x), y, at_y))
+            assert (cell.state, cell.outcome, cell.rewrites) == (real.state, real.outcome, real.rewrites)
+            assert cell.round == len(real.steps) - 1
+            assert cell.steps == real.cost.calls + real.cost.built_in_calls
+            assert cell.reason == (real.decisions[-1].reason if real.decisions else None)
     assert_tiled(found)
 
 

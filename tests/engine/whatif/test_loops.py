@@ -106,7 +106,7 @@ def recorded(workflow: WorkflowName, *, wanted: object = None, **settings_: obje
 # -- quality-control loop ---------------------------------------------------------------------------------------------
 
 
-def test_weights_cut_offs_and_the_graded_number_are_decided_anew_for_nothing() -> None:
+def test_weights_cut_offs_and_the_graded_number_are_decided_again_for_nothing() -> None:
     """QL-01, QL-02, QL-05"""
     world, record = recorded("quality_loop", wanted=lambda item: 0.2 < item.rounds[0].quality.score < 0.5)
     score = record.rounds[0].quality.score  # type: ignore[union-attr]

@@ -121,7 +121,7 @@ def test_thresholds_are_inclusive_and_zero_is_a_value() -> None:
     assert what_if(record, replace(STRICT, min_confidence=0.0)).decisions[0].passed == 3
 
 
-def test_min_confidence_decides_anew() -> None:
+def test_min_confidence_decides_again() -> None:
     """SC-03: P(relevant) of 0.6 passes at 0.6 and not above."""
     record = run_in(world(Verdict(True, 0.6, ""), YES, YES), STRICT)
     assert what_if(record, replace(STRICT, min_confidence=0.6)).outcome == "answered"
@@ -172,7 +172,7 @@ def test_a_later_round_is_known_only_where_the_rewriter_saw_the_same() -> None:
     assert what_if(record, model).gap == "rewrite"
 
 
-def test_settings_that_go_on_where_the_record_ends_need_calls() -> None:
+def test_settings_that_continue_where_the_record_ends_need_calls() -> None:
     """SC-04"""
     record = run_in(world(NO, NO, NO), replace(STRICT, max_rewrites=0))
     found = what_if(record, STRICT)

@@ -27,10 +27,10 @@ def graph_of(ends: Sequence[tuple[str, str]]) -> tuple[list[Entity], list[Relati
         for number, (one, other) in enumerate(ends)
     ]
     names = sorted({name for pair in ends for name in pair})
-    told = {
+    named = {
         name: tuple(item.passages[0] for item in relationships if name in (item.source, item.target)) for name in names
     }
-    return [Entity(name, name, "TERM", passages=told[name], degree=len(told[name])) for name in names], relationships
+    return [Entity(name, name, "TERM", passages=named[name], degree=len(named[name])) for name in names], relationships
 
 
 def test_groups_that_hang_together_are_communities_largest_first() -> None:

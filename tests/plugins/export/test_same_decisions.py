@@ -158,13 +158,13 @@ def remembered(engine: Engine, folder: Path) -> list[RunRecord]:
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, "fitted", "remembered"])
-def test_questions_are_decided_alike(name: str, both: Both) -> None:
+def test_questions_are_decided_in_the_same_way(name: str, both: Both) -> None:
     """EX-01: rounds, verdicts, routes with reasons, visits, rewrites, citations, outcome and answer."""
     assert len(both.records[name]) == {"rate": 20, "remembered": 1}.get(name, 4)
     assert_alike(both.records[name], both.said[name])
 
 
-def test_twenty_questions_are_decided_alike_where_only_the_requirements_are_installed(both: Both) -> None:
+def test_twenty_questions_are_decided_in_the_same_way_where_only_the_requirements_are_installed(both: Both) -> None:
     """EX-01: no package of the workbench's own environment is within reach."""
     if not both.alone:
         (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)("the packages cannot be had")

@@ -24,9 +24,9 @@ def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
             wrong.append(f"it led to {decision.route}")
         figures = _figures(step, record)
         if figures is not None:
-            told = sorted(float(item) for item in numbers(said))
-            if any(all(abs(item - figure) > 0.00501 for figure in figures) for item in told):
-                wrong.append(f"{told} are not among {sorted(figures)}")
+            printed = sorted(float(item) for item in numbers(said))
+            if any(all(abs(item - figure) > 0.00501 for figure in figures) for item in printed):
+                wrong.append(f"{printed} are not among {sorted(figures)}")
         yield Claim(said, (*wrong, *_untold(said, step, record, words)))
 
 

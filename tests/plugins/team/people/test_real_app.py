@@ -196,7 +196,7 @@ def test_one_who_signed_in_is_shown_more_by_the_same_socket(app: App) -> None:
 
 @pytest.mark.parametrize("ended", [False, True], ids=["while it is open", "after its connection was lost"])
 @pytest.mark.parametrize("who", ["no one", "another person"])
-def test_the_session_of_somebody_is_not_taken_over(app: App, who: str, ended: bool) -> None:
+def test_the_session_of_a_person_is_not_taken_over(app: App, who: str, ended: bool) -> None:
     as_whom = streamlits(app, name="oscar") if who == "another person" else ""
     with opened(app, streamlits(app)) as theirs:
         theirs.run("", "run=demo-forced-en")
