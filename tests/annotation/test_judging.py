@@ -100,8 +100,8 @@ def test_answers_are_judged_in_part_too_and_refusals_are_no_answers(engine: Engi
     assert engine.judging.desk(batch, "answer", "Ada").agreements == ()
     by_model = AnswerJudgement(item.question, item.text, "no", by="model", judge="ollama:m", shown="d")
     engine.evaluation.judge_answer(by_model)
-    (beside,) = engine.judging.desk(batch, "answer", "Ada").agreements
-    assert (beside.first, beside.second, beside.n, beside.same) == ("Ada", "ollama:m", 1, 0)
+    (agreement,) = engine.judging.desk(batch, "answer", "Ada").agreements
+    assert (agreement.first, agreement.second, agreement.n, agreement.same) == ("Ada", "ollama:m", 1, 0)
     engine.evaluation.remove_answer_judgement(by_model)
     assert (said.right, said.by, said.judge, said.drawn) == ("in_part", "person", "Ada", "random")
     engine.judging.take_back(item, "Ada")
@@ -150,7 +150,7 @@ def test_who_judges_needs_a_name_and_who_signed_in_has_one(engine: Engine) -> No
     engine.judging.say(found.item, "yes", "  Ada   Lovelace ")
     assert "Ada Lovelace" in engine.judging.judges()
     with acting_as(Person("ada@example.org", "Ada", "editor")):
-        assert engine.judging.named("somebody else") == "ada@example.org"
+        assert engine.judging.named("another person") == "ada@example.org"
 
 
 def test_guidelines_belong_to_their_set(engine: Engine) -> None:

@@ -95,11 +95,11 @@ def test_others_have_their_turn_while_a_large_body_comes_in() -> None:
             turns += 1
 
     async def both() -> None:
-        beside = asyncio.create_task(others())
+        background = asyncio.create_task(others())
         headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
         scope = {"type": "http", "method": "POST", "path": "/api/runs", "headers": headers}
         await ApiGuard(app)(scope, receive, send)
-        beside.cancel()
+        background.cancel()
 
     asyncio.run(both())
     assert turns > pieces

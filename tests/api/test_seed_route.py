@@ -254,7 +254,7 @@ def test_a_rewritten_question_is_reported_with_its_history(tmp_path: Path) -> No
         }
     ]
     documents = {item["id"]: item for item in body["retrieval"]["documents"]}
-    # p5 was beyond top_k in round 0, so round 1 was the first that saw it; x2 lies below the threshold.
+    # p5 was beyond top_k in round 0, so round 1 was the first that saw it; x2 is below the threshold.
     assert {name: item["round"] for name, item in documents.items()} == {
         "p1": 0,
         "p2": 0,

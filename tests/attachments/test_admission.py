@@ -1,4 +1,4 @@
-"""What may come along with a question: limits that hold for files, pages and requests alike (GH-05)."""
+"""What may come along with a question: limits that hold for files, pages and requests (GH-05)."""
 
 from __future__ import annotations
 

@@ -83,9 +83,9 @@ def answer_is_in_sight(page: Page, width: int, height: int) -> None:
     page.wait_for_selector(IDLE)
     tops = [place(one.last)["y"] for one in (page.get_by_role("textbox", name="问题"), rows, prose)]
     assert tops == sorted(tops) and tops[0] > HEADER and tops[-1] + 28 <= height
-    beside = place(verdicts.last)
-    assert beside["x"] >= place(prose.last)["x"] + place(prose.last)["width"]
-    assert beside["x"] + beside["width"] <= width
+    panel = place(verdicts.last)
+    assert panel["x"] >= place(prose.last)["x"] + place(prose.last)["width"]
+    assert panel["x"] + panel["width"] <= width
     main = page.locator('[data-testid="stMain"]')
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
 

@@ -1,4 +1,4 @@
-"""Cookies of pages are signed alike by all replicas that share a secret key."""
+"""Cookies of pages are signed in the same way by all replicas that share a secret key."""
 
 from __future__ import annotations
 

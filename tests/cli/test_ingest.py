@@ -58,8 +58,8 @@ def test_a_preview_says_what_sentences_of_context_would_cost(
     """BE-04"""
     wanted = ["ingest", str(documents / "long.md"), "--collection", "tea", "--context", "written", "--preview"]
     assert main([*wanted, "--context-model", "ollama:qwen3:8b"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert re.search(r"Context: 3 calls of ollama:qwen3:8b, about [12]\d{3} tokens\.", told)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"Context: 3 calls of ollama:qwen3:8b, about [12]\d{3} tokens\.", printed)
     assert main(wanted) != 0
     assert "'builtin' cannot write sentences of context" in said(capsys)
 

@@ -1,4 +1,4 @@
-"""The badge of built-in roles: short enough to stand beside the navigation, with the names in its tooltip."""
+"""The badge of built-in roles: short enough to stand next to the navigation, with the names in its tooltip."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ STEPS = demo_record("demo-passes-en")
 
 
 def asked(*, chat: int = 0, cached: int = 0, steps: int = 0) -> RunRecord:
-    """A run whose grader made so many calls, some of them from the cache, beside steps of built-in roles."""
+    """A run whose grader made so many calls, some of them from the cache, next to steps of built-in roles."""
     made = [ModelCall("grader", "grade", 0, "ollama:m", (), "", cached=place < cached) for place in range(chat)]
     built_in = [ModelCall("grader", "grade", 0, "builtin", (), "", built_in=True) for _ in range(steps)]
     return replace(STEPS, model_calls=(*made, *built_in))

@@ -67,7 +67,7 @@ def test_what_was_asked_for_stands_first_and_in_the_middle() -> None:
 
 
 def test_a_run_shows_how_it_came_to_each_entity() -> None:
-    """GH-02, GH-06: the neighbourhood that a run used, the entities of the query apart from what lies around them."""
+    """GH-02, GH-06: the neighbourhood that a run used, the entities of the query apart from what is around them."""
     found = (
         FoundEntity(ENTITIES[0], "name", 1.0),
         FoundEntity(ENTITIES[1], "passage", 0.6),

@@ -1,4 +1,4 @@
-"""One line at the top of every page about the jobs that go on."""
+"""One line at the top of every page about the jobs in progress."""
 
 from __future__ import annotations
 

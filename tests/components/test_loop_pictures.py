@@ -1,4 +1,4 @@
-"""The picture of the three other loops: live, replayed and exported alike, with decisions and facts in words."""
+"""The picture of the three other loops: live, replayed and exported, with decisions and facts in words."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_what_is_printed_of_a_choice_stands_at_its_own_way(workflow: WorkflowNam
             continue
         box = route.label.box
         x = {"start": box.x, "middle": box.center[0], "end": box.right}[route.label.anchor]
-        beside = min(max(0.0, min(x0, x1) - x, x - max(x0, x1)) for (x0, _), (x1, _) in route.segments)
-        assert beside <= 60, (route.source, route.target)
+        outside = min(max(0.0, min(x0, x1) - x, x - max(x0, x1)) for (x0, _), (x1, _) in route.segments)
+        assert outside <= 60, (route.source, route.target)
 
 
 def test_what_leads_back_from_the_second_row_stands_before_it() -> None:

@@ -1,4 +1,4 @@
-"""The contract of ``PassageStore`` for summaries beside a collection, for Milvus Lite and a Milvus server."""
+"""The contract of ``PassageStore`` for summaries of a collection, for Milvus Lite and a Milvus server."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_summaries_survive_closing_and_opening_again(case: Case) -> None:
 def test_a_write_that_was_cut_off_leaves_no_summary_of_what_was_before(
     case: Case, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    """DL-03: the source is told to be incomplete, and the next ingestion writes it again."""
+    """DL-03: the source is reported as incomplete, and the next ingestion writes it again."""
     case.create()
     insert(case, summaries("a", text="old"), passage("a", 1, meta={"content_hash": "whole"}))
     client = case.client()

@@ -1,4 +1,4 @@
-"""Passages that must suffice together: decided in a run, told by a what-if, and asked again by a branch."""
+"""Passages that must suffice together: decided in a run, foreseen by a what-if, and asked again by a branch."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_the_answer_says_which_part_stays_open(engine: Engine, workflow: str) ->
     assert "后来谁把奖金分给了他" in record.answer.splitlines()[-1] and not record.unsupported_sentences
     assert engine.what_if(record, config).answer == record.answer
     without = engine.what_if(record, replace(config, split=False))
-    assert without.decisions and not without.answer, "the generator would be told of no open part"
+    assert without.decisions and not without.answer, "the generator would get no open part"
 
 
 def test_a_question_that_asks_one_thing_runs_as_without(engine: Engine) -> None:

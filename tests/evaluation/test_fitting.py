@@ -142,10 +142,10 @@ def test_with_too_few_judgements_nothing_is_fitted_and_the_number_missing_is_sai
 
 
 def test_one_kind_of_judgement_alone_teaches_nothing() -> None:
-    alike = [replace(item, pair=replace(item.pair, label=True)) for item in judged(60, tells=2.0)]
-    found = trial(Calibration(), alike, SUBJECT)
+    same_labels = [replace(item, pair=replace(item.pair, label=True)) for item in judged(60, tells=2.0)]
+    found = trial(Calibration(), same_labels, SUBJECT)
     assert found.fit is None
-    assert judgements(item.pair for item in alike).missing == (LEAST_EACH, 0, LEAST_EACH, 0)
+    assert judgements(item.pair for item in same_labels).missing == (LEAST_EACH, 0, LEAST_EACH, 0)
 
 
 def test_the_id_of_a_fit_stands_for_all_that_verdicts_depend_on() -> None:

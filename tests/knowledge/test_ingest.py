@@ -337,7 +337,7 @@ def test_a_cancel_between_batches_leaves_whole_sources_only(store: MilvusStore, 
 
 
 class SlowStore(MilvusStore):
-    """Says when an insert begins and waits until it may go on."""
+    """Says when an insert begins and waits until it may continue."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(uri)

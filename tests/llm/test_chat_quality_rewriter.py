@@ -1,4 +1,4 @@
-"""The chat-model rewriter of the quality-control loop: told the issues, at its own temperature (QL-04)."""
+"""The chat-model rewriter of the quality-control loop: given the issues, at its own temperature (QL-04)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view Add: files in, a preview before it, jobs that go on without the page, a report that names every file."""
+"""The view Add: files in, a preview before it, jobs that continue without the page, a report that names every file."""
 
 from __future__ import annotations
 

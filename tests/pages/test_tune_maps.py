@@ -1,4 +1,4 @@
-"""The maps and the chart of Tune: what a cell and a point stand for, and that a press is told from a redraw."""
+"""The maps and the chart of Tune: what a cell and a point stand for, and that a press differs from a redraw."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def check_connected(engine: Engine) -> None:
 
 
 def without(name: str, folder: Path) -> None:
-    """End this process with 0 where the core works; what is there besides is in ``folder``, and what went wrong."""
+    """End this process with 0 where the core works; what else is there is in ``folder``, and what went wrong."""
     folder.mkdir()
     code = 1
     try:

@@ -314,7 +314,7 @@ def test_a_file_that_breaks_while_it_is_open_is_replaced_and_the_run_continues_w
 def test_a_folder_taken_away_under_a_running_program_is_not_made_again_and_is_written_once_it_is_back(
     path: Path, faults: list[WorkbenchError]
 ) -> None:
-    """A folder made again would lack the knowledge base and all earlier runs, and no one would have been told."""
+    """A folder made again would lack the knowledge base and all earlier runs, and no one would know."""
     folder = path.parent / "data"
     events = recorded_run(2)
     with RunStore(folder / "runs.db", on_fault=faults.append) as store:

@@ -60,7 +60,7 @@ for line in sys.stdin:
 
 
 class Child:
-    """Another process that has the same records open and does as it is told."""
+    """Another process that has the same records open and does as it is asked."""
 
     def __init__(self, path: Path) -> None:
         self.process = subprocess.Popen(

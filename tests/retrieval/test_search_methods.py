@@ -1,4 +1,4 @@
-"""Searching by vectors, by words and by both: another order, the same similarity, and every place told."""
+"""Searching by vectors, by words and by both: another order, the same similarity, and every place named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A machine for the page System: every answer is given beforehand, and what it is told to do is written down."""
+"""A machine for the page System: every answer is given beforehand, and what it is asked to do is written down."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _SAID = re.compile(r"(\w+) (helps|hurts) (\w+)")
 
 @dataclass
 class FakeExtractor:
-    """Reads "one helps other" and "one hurts other"; counts what it was asked, and fails where it is told to."""
+    """Reads "one helps other" and "one hurts other"; counts what it was asked, and fails where it is asked to."""
 
     name: str = "fake:model"
     unreadable: tuple[PassageId, ...] = ()

@@ -1,4 +1,4 @@
-"""Figures that a sentence holds against each other never look alike where they differ."""
+"""Figures that a sentence holds against each other never look the same where they differ."""
 
 from __future__ import annotations
 

@@ -162,9 +162,9 @@ def test_an_answer_on_the_question_in_order_and_without_contradiction_is_reasona
 
 def test_an_answer_to_another_question_fails_and_the_evaluation_says_what_is_wrong() -> None:
     """Scenario: 合理性检查失败 (AE-02)."""
-    beside = judged("Penguins live on the southern half of the globe. [1]")
-    assert not beside.passed
-    said = [item for item in beside.suggestions if item.dimension == "reasonableness"]
+    off = judged("Penguins live on the southern half of the globe. [1]")
+    assert not off.passed
+    said = [item for item in off.suggestions if item.dimension == "reasonableness"]
     assert any("five" in item.text for item in said)
     against_itself = judged(f"{GOOD} A truth table with five variables needs 64 rows of truth. [1]")
     assert not against_itself.passed

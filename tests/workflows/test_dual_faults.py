@@ -310,7 +310,7 @@ def test_a_budget_that_ends_during_a_correction_leaves_the_answer_before_it(node
 
 @dataclass
 class Moody:
-    """Draws what a role does at each call: as told, an error of ours, nonsense, or hanging."""
+    """Draws what a role does at each call: a reply, an error of ours, nonsense, or hanging."""
 
     moods: Sequence[str]
     calls: int = 0

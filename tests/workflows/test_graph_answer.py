@@ -20,7 +20,7 @@ RELEVANT = frozenset({"g1", "g2", "v1"})
 
 @dataclass
 class SayingGenerator:
-    """Says these pieces, then raises what it is told to; notes what it was asked."""
+    """Says these pieces, then raises what it is given; notes what it was asked."""
 
     pieces: Sequence[str]
     error: Exception | None = None

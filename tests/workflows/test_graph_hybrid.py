@@ -278,9 +278,9 @@ def test_without_a_table_the_collection_is_searched_and_an_image_next_to_one_is_
     config = graph_config(tables_only=True)
     searched = finished(passing(), config, OF_METFORMIN, (image,))
     assert path(searched) == [*BEGIN, *ROUND, "generate_answer"] and searched.warnings == ()
-    beside = finished(GraphResources(generator=BuiltinGenerator()), config, OF_METFORMIN, (image, DOSES))
-    assert beside.rounds == () and [item.code for item in beside.warnings] == ["WB358"]
-    assert "1 attached images were not looked at" in beside.warnings[0].fact
+    both = finished(GraphResources(generator=BuiltinGenerator()), config, OF_METFORMIN, (image, DOSES))
+    assert both.rounds == () and [item.code for item in both.warnings] == ["WB358"]
+    assert "1 attached images were not looked at" in both.warnings[0].fact
 
 
 SUMS = Attachment("table", "sums.csv", rows=(("Item", "Amount"), ("Tea", "10.5"), ("Rice", "21.19")), read_by="csv")

@@ -54,7 +54,7 @@ def test_the_compiled_graph_is_the_flow_of_the_specification() -> None:
 
 
 def test_the_first_round_searches_every_kind_there_is_and_good_passages_end_the_loop() -> None:
-    """QL-03, QL-08: a plain question is not kept in one kind of source, whose ceiling lies below the bar."""
+    """QL-03, QL-08: a plain question is not kept in one kind of source, whose ceiling is below the bar."""
     resources = good()
     record = finished(resources, question="离散数学")
     assert path(record) == [*ONE_LOOP, "generate"]

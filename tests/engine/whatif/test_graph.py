@@ -177,7 +177,7 @@ def test_the_recorded_answer_stands_only_where_all_that_was_given_is_the_same() 
     assert asked(run, options={"context_tokens": 100}).state == "generation"
     # Of passages of one sentence nothing is cut.
     assert asked(run, refine=True).state == "known"
-    # The same passages, and no graph beside them.
+    # The same passages, and no graph with them.
     assert asked(run, mode="naive", options={"rerank": "always"}).state == "generation"
 
 

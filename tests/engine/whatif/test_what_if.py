@@ -86,7 +86,7 @@ def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(around: World
 @hypothesis_settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_where_a_path_is_known_the_run_made_again_takes_it(data: st.DataObject) -> None:
-    """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07: from runs cut off or late as well, in a world that answers alike."""
+    """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07: from runs cut off or late as well, in a world that answers equally."""
     around = replace(data.draw(worlds()), unreached=None)
     around = replace(around, cut_off=None if around.time_up else around.cut_off)
     record = run_in(around, data.draw(recordings()))

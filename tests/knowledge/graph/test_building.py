@@ -43,7 +43,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_passage_is_read_once_and_communities_are_summed_up(tmp_path: Path) -> None:
-    """GH-03: progress, rate and what was found are told on the way."""
+    """GH-03: progress, rate and what was found are reported on the way."""
     seen: list[Progress] = []
 
     async def work(farm: GraphCollections) -> None:

@@ -62,8 +62,8 @@ def test_another_process_with_other_hashes_finds_the_same() -> None:
 
 def test_the_most_central_comes_first_and_the_most_telling_passage() -> None:
     entities, relationships = graph_of(list(combinations(("a", "b", "c", "hub"), 2)))
-    told_twice = [*relationships[:-1], replace(relationships[-1], weight=1.5)]
-    (found,) = communities_of(entities, told_twice)
+    stated_twice = [*relationships[:-1], replace(relationships[-1], weight=1.5)]
+    (found,) = communities_of(entities, stated_twice)
     assert found.entities == ("c", "hub", "a", "b")
     assert found.passages[0] == "p0000"
     assert found.id == community_id(("b", "a", "hub", "c"))

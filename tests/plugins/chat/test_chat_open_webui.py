@@ -64,7 +64,7 @@ def chat(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def task(kind: str, first: str) -> dict[str, Any]:
-    """The body of a task beside the chat; titles alone name a limit."""
+    """The body of a task next to the chat; titles alone name a limit."""
     content = TASKS[kind].format(first=first)
     limit = {"max_completion_tokens": 1000} if kind == "title" else {}
     return {"model": DEFAULT, "messages": [{"role": "user", "content": content}], "stream": False, **limit}

@@ -1,4 +1,4 @@
-"""The command ``mcp``: a real process on standard input and output, alone and beside a running app (MC-04)."""
+"""The command ``mcp``: a real process on standard input and output, alone and next to a running app (MC-04)."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_collections_and_passages(reading: Served) -> None:
 
 
 def test_asking_gives_an_answer_with_its_passages_and_leaves_a_run(reading: Served, engine: Engine) -> None:
-    """Steps are told while it runs; where only reading is allowed the run is a trial (MC-01, MC-02)."""
+    """Steps are reported while it runs; where only reading is allowed the run is a trial (MC-01, MC-02)."""
     steps: list[str] = []
 
     async def ask(client: Client) -> Any:

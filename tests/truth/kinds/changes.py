@@ -59,7 +59,7 @@ def _wrong(said: str, boundary: DecisionBoundary, record: RunRecord, words: Word
     ]:
         yield "the values are not those of the change"
     if boundary.value_from == boundary.value_to or (boundary.name != "gate" and len(set(numbers(named)[-2:])) < 2):
-        yield "both values look alike"
+        yield "both values look the same"
     if there.outcome != boundary.outcome or not there.path_known:
         yield f"it would be {outcome_text(there.outcome, words)}"
     if not consequence.lower().startswith(outcome_text(there.outcome, words, there.answer_note).lower()):

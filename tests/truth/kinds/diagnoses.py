@@ -73,7 +73,7 @@ def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[Passage
             if not _near(printed[2], config.similarity_threshold) or printed[3] != config.top_k:
                 yield "the gates are others"
             if all(item.gate != "kept" for item in about) and shown[0] == shown[2]:
-                yield "similarity and threshold look alike"
+                yield "similarity and threshold look the same"
         case "grader_too_strict":
             p = verdicts[found.passages[0]].p_relevant
             if not (_near(printed[0], p) and _near(printed[1], config.min_confidence)):

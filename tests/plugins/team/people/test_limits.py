@@ -1,4 +1,4 @@
-"""Collections that are limited to groups: no way leads a passage to somebody who may not read it (TM-14)."""
+"""Collections that are limited to groups: no way leads a passage to a person who may not read it (TM-14)."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_judgement_names_its_author(ward: Ward) -> None:
 
 
 def test_who_signed_in_judges_answers_in_no_other_name(ward: Ward) -> None:
-    """Else anybody could replace or take back over HTTP what somebody else said."""
+    """Else anybody could replace or take back over HTTP what another person said."""
     with ward.as_(MEMBER):
         record = ward.engine.run(sample_set().cases[0].question, RunConfig())
         assert record.answer
