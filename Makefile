@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 install: $(VENV)/.installed
 
-# PostgreSQL, signing in, figures for Prometheus and Ray, beside what `install` brings.
+# PostgreSQL, signing in, figures for Prometheus and Ray, in addition to what `install` brings.
 team: $(VENV)/.installed-team
 
 # dist/rag_workbench-*.whl, for pip, pipx or uv.

@@ -26,7 +26,7 @@ _OTHERS = {
     ),
     "fit": (N_("Fit to the collection"), ""),
 }
-"""Name and explanation of what a panel sets besides the settings that ``engine.model.config`` declares."""
+"""Name and explanation of what a panel sets in addition to the settings that ``engine.model.config`` declares."""
 VERDICT_KINDS: Mapping[VerdictKind, str] = {
     "builtin": NC_("kind of P", "built-in"),
     "score": NC_("kind of P", "from scores"),

@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 _ROOT = Path(__file__).parents[1]
-_BESIDE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "components/assets/icon.png")
+_COPIED = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "components/assets/icon.png")
 
 
 def on_startup(**_: object) -> None:
@@ -26,7 +26,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if file.src_dir == config.docs_dir:
             files.remove(file)
             files.append(_at(f"docs/{file.src_uri}", config))
-    for name in _BESIDE:
+    for name in _COPIED:
         files.append(_at(name, config))
     return files
 

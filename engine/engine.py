@@ -102,14 +102,14 @@ class Engine(KnowledgeOperations):
         self.resources.knowledge.limit_new = self.limits.limit_new
         self._loop = LoopThread("engine-loop")
         self.grader_fits = GraderFits(self.databases.evaluation, self._loop, self.resources)
-        self.ingestions = Ingestions(self._loop, self.resources, self.limits.limit_alike)
+        self.ingestions = Ingestions(self._loop, self.resources, self.limits.limit_copy)
         self._runs = LiveRuns(self._loop, self.resources, self._hear, settings.max_concurrent_runs)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
         self._any = RunLookup(self._runs, self._followed, self._archive)
         self.graphs = Graphs(self._loop, self.resources, self.ingestions)
         self._evaluations = Evaluations(self, self.limits.groups_of)
         self.library = Library(
-            self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.limits.limit_alike
+            self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.limits.limit_copy
         )
         self.host = Host(self._loop, self.resources, self.ingestions, lambda: self.noted_faults)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations, self.ingestions)
@@ -222,7 +222,7 @@ class Engine(KnowledgeOperations):
         query: str = "",
         verdicts: Mapping[PassageId, bool] | None = None,
     ) -> RunId:
-        """Go on from a decision of a finished run under other settings, another query or other verdicts.
+        """Continue from a decision of a finished run under other settings, another query or other verdicts.
 
         A new run through the same workflow: the rounds before ``round`` stand, and all that was asked before is reused
         (:func:`engine.replay.fork.fork_price` says what is left to pay). Without a round it begins where

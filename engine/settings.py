@@ -197,7 +197,7 @@ class Settings(BaseSettings):
             "cancelled."
         ),
     )
-    max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
+    max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may be in progress at the same time."))
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
     host: str = Field("127.0.0.1", description=N_("Address the app listens on."))

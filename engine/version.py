@@ -16,7 +16,7 @@ INSTALLED = ROOT.parent.name == "rag_workbench"
 """Whether this is an installed wheel and no checkout."""
 
 PROGRAM = "rag-workbench" if INSTALLED else "python -m engine"
-"""What stands before a subcommand where the program is told to be called."""
+"""What stands before a subcommand where a message names a command."""
 
 PACKAGE = "rag_workbench" if INSTALLED else "engine"
 """What a program in this environment imports the public names from."""
@@ -25,9 +25,9 @@ PACKAGE = "rag_workbench" if INSTALLED else "engine"
 def _home_folder() -> Path | None:
     """Return the folder for programs' own data on this system; None if the user has no home."""
     named = os.environ.get({"win32": "LOCALAPPDATA", "darwin": ""}.get(sys.platform, "XDG_DATA_HOME"), "")
-    beside = {"win32": "AppData/Local", "darwin": "Library/Application Support"}.get(sys.platform, ".local/share")
+    folder = {"win32": "AppData/Local", "darwin": "Library/Application Support"}.get(sys.platform, ".local/share")
     try:
-        return (Path(named) if named else Path.home() / beside) / "rag-workbench"
+        return (Path(named) if named else Path.home() / folder) / "rag-workbench"
     except RuntimeError:
         return None
 
@@ -73,12 +73,12 @@ def installed_from() -> str:
     from urllib.request import url2pathname
 
     try:
-        told = distribution("rag-workbench").read_text("direct_url.json")
+        stored = distribution("rag-workbench").read_text("direct_url.json")
     except PackageNotFoundError:
-        told = None
-    if not told:
+        stored = None
+    if not stored:
         return "rag-workbench"
-    origin = json.loads(told)
+    origin = json.loads(stored)
     address = str(origin["url"])
     if "vcs_info" in origin:
         return f"{origin['vcs_info']['vcs']}+{address}"

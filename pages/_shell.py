@@ -1,6 +1,6 @@
 """The frame around every page: navigation, language, theme and the badge of built-in roles.
 
-It is next to the pages and not above them: a main script with a ``pages`` folder beside it lets Streamlit
+It is next to the pages and not above them: a main script with a ``pages`` folder next to it lets Streamlit
 open those pages without this frame.
 """
 

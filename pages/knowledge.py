@@ -1,4 +1,4 @@
-"""The page Knowledge: what collections hold, files that go in, and a search; the graph, a map and memory besides."""
+"""The page Knowledge: what collections hold, files that go in, a search, the graph, a map and memory."""
 
 from __future__ import annotations
 

@@ -156,8 +156,8 @@ def _baseline_name(name: str) -> str:
 def notes_of(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: RunConfig) -> list[str]:
     """What is to be said of the evidence, beyond the tiles."""
     said = []
-    if told := int((evaluation.right_by.recorded & ~evaluation.path_known)[:, AFTER].sum()):
-        said.append(words("{n} answers come from another run of the set", n=told))
+    if elsewhere := int((evaluation.right_by.recorded & ~evaluation.path_known)[:, AFTER].sum()):
+        said.append(words("{n} answers come from another run of the set", n=elsewhere))
     if evaluation.unknown_n[AFTER] and not gathering.config.grade_probe and not gathering.imported:
         said.append(words("run again with “Grade all candidates” to know more"))
     if learnt := int(evaluation.right_by.learnt[:, AFTER].sum()):

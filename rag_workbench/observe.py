@@ -198,17 +198,17 @@ def _observed(function: _F | None, kind: str, model: str) -> Any:
 
         @functools.wraps(own)
         async def waiting(*args: Any, **kwargs: Any) -> Any:
-            with _noting(kind, own, args, kwargs, model) as told:
-                told.append(await own(*args, **kwargs))
-            return told[0]
+            with _noting(kind, own, args, kwargs, model) as result:
+                result.append(await own(*args, **kwargs))
+            return result[0]
 
         return waiting
 
     @functools.wraps(own)
     def through(*args: Any, **kwargs: Any) -> Any:
-        with _noting(kind, own, args, kwargs, model) as told:
-            told.append(own(*args, **kwargs))
-        return told[0]
+        with _noting(kind, own, args, kwargs, model) as result:
+            result.append(own(*args, **kwargs))
+        return result[0]
 
     return through
 
@@ -219,13 +219,13 @@ def _noting(
 ) -> Iterator[list[Any]]:
     """Note a call that puts its result into the list, or fails."""
     noted = _safely(_before, kind, own, args, kwargs)
-    told: list[Any] = []
+    result: list[Any] = []
     try:
-        yield told
+        yield result
     except BaseException as error:
         _safely(_failed, noted, error)
         raise
-    _safely(_after, noted, told[0], model)
+    _safely(_after, noted, result[0], model)
 
 
 _Noted = tuple[_Run, dict[str, Any]]

@@ -142,8 +142,8 @@ def citation_text(citation: Citation, words: Words) -> str:
 def _cell(cell: CellCitation, words: Words) -> Node:
     place = " · ".join(part for part in (cell.row_label, cell.column_label) if part)
     said = words("Table {table}, cell {cell}: {value}", table=cell.table, cell=cell.cell, value=cell.value)
-    told = f"{said} ({place})" if place else said
-    return node("span", "cite cell", cell.marker, title=told, aria_label=told)
+    label = f"{said} ({place})" if place else said
+    return node("span", "cite cell", cell.marker, title=label, aria_label=label)
 
 
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:

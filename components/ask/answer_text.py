@@ -164,9 +164,9 @@ def _doubted(line: str, doubts: Mapping[str, Doubt], cite: Cite, cell: CiteCell)
         before, _, after = line.partition(own)
         told = {"title": doubt.said, "aria_label": doubt.said}
         if doubt.place is None:
-            sign = node("span", "doubt", doubt.sign, role="note", **told)
+            sign = node("span", "doubt", doubt.sign, role="note", **label)
         else:
-            sign = node("button", "doubt", doubt.sign, data_action=f"{OPEN}{doubt.place}", **told)
+            sign = node("button", "doubt", doubt.sign, data_action=f"{OPEN}{doubt.place}", **label)
         made += [
             *inline(before, cite, cell),
             node("span", "doubted" if doubt.sign == "!" else "doubted unsure", *inline(own, cite, cell), sign),

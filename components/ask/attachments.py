@@ -36,9 +36,9 @@ def attached_nodes(attachments: Sequence[Attachment], cited: Sequence[CellCitati
     for place, item in enumerate(attachments):
         tables += item.kind == "table"
         cells = [cell for cell in cited if item.kind == "table" and cell.table == tables]
-        told = [chip("plain", title(item, tables, words)), node("span", "grow own-name", item.name)]
-        told += [chip("accent", words.count("1 cell quoted", "{n} cells quoted", len(cells)))] if cells else []
-        parts.append(node("div", "head", *told))
+        head = [chip("plain", title(item, tables, words)), node("span", "grow own-name", item.name)]
+        head += [chip("accent", words.count("1 cell quoted", "{n} cells quoted", len(cells)))] if cells else []
+        parts.append(node("div", "head", *head))
         parts.append(node("p", "muted small", facts(item, words)))
         parts.append(_table(item, cells, place, words) if item.kind == "table" else _text(item.text, place))
     return parts

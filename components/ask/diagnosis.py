@@ -98,7 +98,7 @@ _COUNTS = frozenset(
         "given",
     }
 )
-_BESIDE = (
+_COMPARED = (
     *(("p", "bar"), ("rate", "bar"), ("similarity", "threshold")),
     *(("rate_first", "rate_last"), ("best_first", "best_last")),
 )
@@ -242,7 +242,7 @@ def _named(found: Diagnosis, words: Words) -> str:
 
 def _figures(found: Diagnosis) -> dict[str, str]:
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
-    for one, other in _BESIDE:
+    for one, other in _COMPARED:
         if one in figures and other in figures:
             figures[one], figures[other] = distinct_texts(found.figures[one], found.figures[other])
     return figures

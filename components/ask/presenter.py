@@ -107,7 +107,7 @@ def presenter(
 
     ``events`` are those that ``record`` is the fold of, and ``steps`` what ``engine.replay.playback`` makes of them.
     """
-    told = [event for event in events if event.stored]
+    stored = [event for event in events if event.stored]
     labels = {name: words(text) for name, text in _LABELS.items()}
     # The browser fills the places: they change with every step.
     names = round_names(record, words)
@@ -117,9 +117,9 @@ def presenter(
         data={
             "run": record.id,
             "lang": words.declared.html,
-            "drawings": _kept_drawings(graph, record, told, words),
-            "steps": [_step(item, told, record, names, words) for item in steps],
-            "cards": [_cards(item, told, record, words) for item in record.rounds],
+            "drawings": _kept_drawings(graph, record, stored, words),
+            "steps": [_step(item, stored, record, names, words) for item in steps],
+            "cards": [_cards(item, stored, record, words) for item in record.rounds],
             "start": start,
             "labels": labels,
         },

@@ -190,12 +190,12 @@ def _gap_in_a_round(found: WhatIf, gap: Gap, words: Words) -> str:
             "{n} passages would be reranked that this run did not score",
             len(last.ungraded),
         )
-    if gap == "unrecorded" and found.decisions and found.decisions[-1].reason in _GOES_ON:
-        return words("it would go on where the run ended: {why}", why=reason_text(found.decisions[-1].reason, words))
+    if gap == "unrecorded" and found.decisions and found.decisions[-1].reason in _CONTINUES:
+        return words("it would continue where the run ended: {why}", why=reason_text(found.decisions[-1].reason, words))
     return words(_GAPS[gap], budget=f"{found.config.budget_s:g}")
 
 
-_GOES_ON: frozenset[Reason] = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})
+_CONTINUES: frozenset[Reason] = frozenset({"below_gate", "low_quality", "next_strategy", "answer_off", "revise"})
 """Reasons of a decision that leads on; after any other one comes an answer."""
 
 

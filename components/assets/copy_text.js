@@ -5,19 +5,19 @@ export default function ({ data, parentElement }) {
   if (root.dataset.shown === data.text + data.lang) return;
   root.dataset.shown = data.text + data.lang;
   const text = el("pre", { class: "whole", tabindex: "0", role: "region", "aria-label": data.words.preview }, [data.text]);
-  const told = el("span", { class: "muted small", role: "status" });
+  const note = el("span", { class: "muted small", role: "status" });
   const press = el("button", { type: "button", class: "button primary" }, [data.words.copy]);
   press.onclick = async () => {
     if (await copyText(data.text)) {
       press.textContent = "✓ " + data.words.copied;
-      told.textContent = "";
+      note.textContent = "";
       setTimeout(() => (press.textContent = data.words.copy), 1600);
     } else {
       select(text);
-      told.textContent = data.words.select;
+      note.textContent = data.words.select;
     }
   };
-  root.replaceChildren(el("div", { class: "press" }, [press, told]), text);
+  root.replaceChildren(el("div", { class: "press" }, [press, note]), text);
 }
 
 function select(element) {

@@ -1,4 +1,4 @@
-// What stands beside and below the picture: what is chosen with its passages, and everything once more as a list.
+// What stands next to and below the picture: what is chosen with its passages, and everything once more as a list.
 
 const MANY = 14;
 const LONG = 320;
@@ -35,7 +35,7 @@ function dotDetail(view, dot) {
     el("p", { class: "muted small" }, [dot.facts.join(" · ")]),
   ];
   if (dot.aliases.length) made.push(el("p", { class: "small" }, [el("span", { class: "muted" }, [`${words.aliases}: `]), dot.aliases.join(" · ")]));
-  if (dot.told) made.push(el("p", { class: "told" }, [dot.told]));
+  if (dot.description) made.push(el("p", { class: "description" }, [dot.description]));
   if (dot.members.length) made.push(el("h5", {}, [words.include]), el("p", { class: "small" }, [dot.members.join(" · ")]));
   if (around) {
     const button = el("button", { type: "button", class: "button" }, [overview ? words.whole : words.around]);
@@ -64,7 +64,7 @@ function relation(view, line, dot) {
   const out = line.a === dot;
   const other = out ? line.b : line.a;
   const way = !line.directed ? "–" : out ? "→" : "←";
-  const label = el("button", { type: "button", class: "type", "data-id": line.id, title: line.told || null }, [line.label]);
+  const label = el("button", { type: "button", class: "type", "data-id": line.id, title: line.description || null }, [line.label]);
   label.onclick = () => view.choose(line.id, false);
   const name = el("button", { type: "button", class: "end", "data-id": other.id }, [other.name]);
   name.onclick = () => view.choose(other.id, true);
@@ -78,7 +78,7 @@ function lineDetail(view, line) {
   return [
     head(view, [line.label]),
     el("p", { class: "ends" }, [entry(view, line.a), arrow, entry(view, line.b)]),
-    ...(line.told ? [el("p", { class: "told" }, [line.told])] : []),
+    ...(line.description ? [el("p", { class: "description" }, [line.description])] : []),
     ...passagesOf(view, line, words),
   ];
 }
@@ -134,8 +134,8 @@ function listOf(view) {
     const around = new Map(view.dots.map((dot) => [dot, []]));
     for (const line of view.lines) for (const end of new Set([line.a, line.b])) around.get(end).push(line);
     const items = view.dots.map((dot) => {
-      const told = around.get(dot).map((line) => listed(line, dot));
-      return el("li", {}, [entry(view, dot), el("span", { class: "muted small" }, [` ${dot.facts.join(" · ")}`]), ...(told.length ? [el("div", { class: "small" }, [told.slice(0, 40).join("; ")])] : [])]);
+      const lines = around.get(dot).map((line) => listed(line, dot));
+      return el("li", {}, [entry(view, dot), el("span", { class: "muted small" }, [` ${dot.facts.join(" · ")}`]), ...(lines.length ? [el("div", { class: "small" }, [lines.slice(0, 40).join("; ")])] : [])]);
     });
     made.append(el("ol", { "aria-label": overview ? words["list.communities"] : words["list.entities"] }, items));
   };

@@ -129,10 +129,10 @@ function pair(root, view, row) {
 function stages(row, words) {
   if (!row.lists) return [];
   const found = row.lists.map(([name, text]) => el("span", { class: `kind list-${name}` }, [text]));
-  const told = [row.moves, ...row.stage_notes].filter(Boolean).join(" · ");
+  const ranks = [row.moves, ...row.stage_notes].filter(Boolean).join(" · ");
   return [
     el("div", { class: "found-in" }, [...found, row.via ? el("small", {}, [`${words.via}: ${row.via}`]) : ""]),
-    told ? el("small", { class: "ranks num", title: words.moves }, [told]) : "",
+    ranks ? el("small", { class: "ranks num", title: words.moves }, [ranks]) : "",
   ];
 }
 

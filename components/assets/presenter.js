@@ -31,7 +31,7 @@ function newStage(root) {
   const stage = {
     root, frame: part("live"), canvas: part("canvas"), said: part("said"), round: part("round"), cards: part("cards"), detail: part("detail"), keys: part("keys"),
     back: part("back"), play: part("play"), next: part("next"), range: part("scrub"), marks: part("marks"), place: part("place"), speed: part("speed"),
-    run: null, at: 0, playing: false, timer: 0, settling: 0, told: -1, plan: "", built: "", carded: "",
+    run: null, at: 0, playing: false, timer: 0, settling: 0, sent: -1, plan: "", built: "", carded: "",
   };
   stage.back.onclick = () => step(stage, -1);
   stage.next.onclick = () => step(stage, 1);
@@ -59,7 +59,7 @@ function begin(stage, data) {
   const ends = data.steps.map((item) => item.end);
   Object.assign(stage, { run: data.run, last: data.drawings.wide.moments.length - 1, ends, playing: false, built: "", carded: "" });
   stage.at = ends[Math.min(Math.max(data.start, 0), ends.length - 1)] ?? 0;
-  stage.told = stepAt(stage);
+  stage.sent = stepAt(stage);
   stage.range.max = stage.last;
   stage.marks.replaceChildren(...ends.map((end) => el("i", { style: `left:${(100 * end) / Math.max(1, stage.last)}%` })));
 }
@@ -96,9 +96,9 @@ function go(stage, at) {
 function settle(stage) {
   clearTimeout(stage.settling);
   const now = stepAt(stage);
-  if (now === stage.told || (stage.playing && now < stage.ends.length - 1)) return;
+  if (now === stage.sent || (stage.playing && now < stage.ends.length - 1)) return;
   stage.settling = setTimeout(() => {
-    stage.told = now;
+    stage.sent = now;
     stage.component.setStateValue("step", { run: stage.run, step: now });
   }, now === stage.ends.length - 1 ? 0 : SETTLED_MS);
 }

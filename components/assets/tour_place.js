@@ -1,4 +1,4 @@
-// Where a stop of the tour is on the page, and where its card stands beside it.
+// Where a stop of the tour is on the page, and where its card stands next to it.
 const NARROW = 640;
 const GAP = 14;
 const EDGE = 12;
@@ -6,7 +6,7 @@ const EDGE = 12;
 const part = (name) => document.querySelector(`[data-testid="${name}"]`);
 const shown = (element) => element.getClientRects().length > 0 && element.getBoundingClientRect().width > 0;
 
-/** The first element that is shown, or, where it lies in settings that are folded away, the button that opens them. */
+/** The first element that is shown, or, where it is in settings that are folded away, the button that opens them. */
 function pointedAt(stop) {
   for (const target of stop.targets) {
     const element = [...document.querySelectorAll(target)].find(shown);
@@ -28,7 +28,7 @@ function bringIntoView(element, still) {
   element.scrollIntoView({ block, behavior: still ? "auto" : "smooth" });
 }
 
-/** Beside the element, on the first side that has room for it; else in the corner. A narrow page has it at its foot. */
+/** Next to the element, on the first side that has room for it; else in the corner. A narrow page has it at its foot. */
 function standBeside(card, element) {
   if (innerWidth <= NARROW || !element) {
     card.style.left = card.style.top = "";

@@ -29,7 +29,7 @@ WELL_KNOWN = (
     *(N_("drug"), N_("product"), N_("located in"), N_("produced by"), N_("used for"), N_("related to"), N_("is a")),
     *(N_("symptom of"), N_("produces")),
 )
-"""Types that extractors give besides those of the samples' graphs, whose files ``tests.messages`` reads them from."""
+"""Types that extractors give; ``tests.messages`` reads those of the samples' graphs from their files."""
 
 Act = Literal["around", "passage"]
 
@@ -83,7 +83,7 @@ class GraphEvent:
     selected: str | None
     """Id of the dot or line that is chosen; stays until another is, or none."""
     act: Act | None = None
-    """What was pressed in this rerun: to see what lies around an entity, or to go to a passage."""
+    """What was pressed in this rerun: to see the neighbours of an entity, or to go to a passage."""
     target: str = ""
     """Id of the entity or the passage that it was about."""
 
@@ -209,7 +209,7 @@ def _dot(dot: Dot, place: tuple[float, float], kinds: _Legend, groups: _Legend, 
         "y": place[1],
         "r": dot.radius,
         "facts": facts,
-        "told": dot.description[:_DESCRIPTION],
+        "description": dot.description[:_DESCRIPTION],
         "aliases": list(dot.aliases),
         "members": list(dot.members),
         "size": dot.size,
@@ -224,7 +224,7 @@ def _line(line: Line, words: Words) -> dict[str, Any]:
         "source": line.source,
         "target": line.target,
         "label": line_text(line, words),
-        "told": line.description[:_DESCRIPTION],
+        "description": line.description[:_DESCRIPTION],
         "weight": line.weight,
         "directed": not line.count,
         "passages": [str(item) for item in line.passages[:_PASSAGES]],

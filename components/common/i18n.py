@@ -20,7 +20,7 @@ UiLanguage = Literal["en", "zh"]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """All that is to be known of a language besides its catalogue ``locale/CODE/LC_MESSAGES/workbench.po``."""
+    """All that is to be known of a language apart from its catalogue ``locale/CODE/LC_MESSAGES/workbench.po``."""
 
     name: str
     """On the switch of languages."""

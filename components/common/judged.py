@@ -59,7 +59,7 @@ def known_nodes(known: RunAnswer, words: Words) -> list[Node]:
     """Return whether the answer is right and by what, its figures, and who judged it; empty where nothing is known."""
     if known.told_by is None and not known.judgements:
         return []
-    nodes = told_nodes(known, words)
+    nodes = right_nodes(known, words)
     if known.gold_answers:
         gold = words(NC_("gold answers", " / ")).join(known.gold_answers)
         nodes.append(node("p", "", words("Gold answer: {answers}", answers=gold)))
@@ -68,7 +68,7 @@ def known_nodes(known: RunAnswer, words: Words) -> list[Node]:
     return nodes + [part for item in known.judgements for part in judged_nodes(item, words)]
 
 
-def told_nodes(known: RunAnswer, words: Words) -> list[Node]:
+def right_nodes(known: RunAnswer, words: Words) -> list[Node]:
     """Return whether the answer is right and by what; empty where nothing tells."""
     if known.told_by is None:
         return []

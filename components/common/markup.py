@@ -52,7 +52,7 @@ _offered: Callable[[str], bool] = bool
 
 def offer(offered: Callable[[str], bool]) -> None:
     """Let ``offered`` say of each action whether its button is drawn; by itself all are."""
-    global _offered  # noqa: PLW0603 - what may be pressed is for the pages to say, and for all of them alike
+    global _offered  # noqa: PLW0603 - what may be pressed is for the pages to say, and for all of them equally
     _offered = offered
 
 
@@ -85,11 +85,11 @@ def figure(label: str, value: str, note: str = "", *, look: str = "", note_look:
     )
 
 
-def box(look: str, sign: str, *said: Node | str, beside: Sequence[Node] = (), role: str = "") -> Node:
+def box(look: str, sign: str, *said: Node | str, aside: Sequence[Node] = (), role: str = "") -> Node:
     """A box that says something; looks: ``pass``, ``warn``, ``fault``, ``plain``. Without a ``sign`` it has no icon."""
     icon = node("span", "icon", sign, aria_hidden="true") if sign else ""
     role = role or ("alert" if look == "fault" else "status")
-    return node("div", f"box {look}", icon, node("div", "grow", *said), *beside, role=role)
+    return node("div", f"box {look}", icon, node("div", "grow", *said), *aside, role=role)
 
 
 def table(look: str, head: Sequence[str], rows: Iterable[Sequence[Node | str]], numbers: Collection[int] = ()) -> Node:
@@ -137,7 +137,7 @@ def opened_passage(pressed: str | None) -> PassageId | None:
 
 
 class Drawer:
-    """Draws trees one below the other, with style sheets besides those of every page; ``look`` is a class of all."""
+    """Draws trees one below the other, with style sheets on top of those of every page; ``look`` is a class of all."""
 
     def __init__(self, name: str, *sheets: str, look: str = "") -> None:
         self._component = component(

@@ -118,11 +118,11 @@ def run_badge(record: RunRecord, words: Words) -> tuple[Tone, str]:
 def end_text(outcome: Outcome | None, rewrites: int, words: Words, note: AnswerNote = "") -> str:
     """Describe how a run ended, or would end, and after what: ``Refused after 3 rewrites``."""
     # The note on what an answer cites stands last; the one that it cannot tell stands for the outcome itself.
-    told = note == "cannot_tell"
-    label = outcome_text(outcome, words, note if told else "")
+    cannot_tell = note == "cannot_tell"
+    label = outcome_text(outcome, words, note if cannot_tell else "")
     if rewrites:
         label = words.count("{outcome} after 1 rewrite", "{outcome} after {n} rewrites", rewrites, outcome=label)
-    return words(NOTES[note].label, outcome=label) if note and not told else label
+    return words(NOTES[note].label, outcome=label) if note and not cannot_tell else label
 
 
 def run_end_text(record: RunRecord, words: Words) -> str:

@@ -150,9 +150,9 @@ def _difficulty(edge: Edge, grid: Grid) -> tuple[int, float, str, str]:
     """Short straight edges are routed first, so that the long ones go around them."""
     source, target = grid.slots[edge.source], grid.slots[edge.target]
     span = target.column - source.column
-    beside = source.row != target.row
+    other_row = source.row != target.row
     back = (edge.source, edge.target) in grid.back
-    kind = 0 if not beside and span == 1 else 1 if beside and not back else 2
+    kind = 0 if not other_row and span == 1 else 1 if other_row and not back else 2
     return (kind, abs(span), edge.source, edge.target)
 
 

@@ -18,7 +18,7 @@ from engine.messages import NC_
 from engine.model.values import COMPLETE, RunRecord
 
 STOPPED = "CancelledError"
-"""What a visit that was stopped has for an error: somebody's wish, and no fault."""
+"""What a visit that was stopped has for an error: a person's wish, and no fault."""
 Tone = Literal["plain", "active", "passed", "rewrite", "forced", "fault", "stopped"]
 
 _TONES: Mapping[str, Tone] = {"pass": "passed", "warn": "rewrite", "grey": "forced", "fault": "fault"}

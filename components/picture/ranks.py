@@ -64,8 +64,8 @@ def folded(grid: Grid, graph: WorkflowGraph, longest: int = LONGEST_ROW) -> Grid
     first = (grid.columns + 2) // 2
     shift = grid.columns - first
     below = {name for name, slot in grid.slots.items() if slot.row == 0 and slot.column > first}
-    beside = [name for name in graph.nodes if grid.slots[name].row > 0]
-    entered = {edge.source for edge in graph.edges if edge.target in beside}
+    lower = [name for name in graph.nodes if grid.slots[name].row > 0]
+    entered = {edge.source for edge in graph.edges if edge.target in lower}
     if grid.columns <= longest or not entered <= below:
         return grid
     slots = {
@@ -77,7 +77,7 @@ def folded(grid: Grid, graph: WorkflowGraph, longest: int = LONGEST_ROW) -> Grid
     for name in graph.nodes:
         onward = {target for target in graph.successors(name) if (name, target) not in grid.back}
         alternative = grid.slots[name].row < 0 and onward <= below
-        if (alternative or name in beside) and (place, 1) not in taken and place >= 1:
+        if (alternative or name in lower) and (place, 1) not in taken and place >= 1:
             slots[name] = Slot(place, 1)
             taken.add((place, 1))
             place -= 1

@@ -23,7 +23,7 @@ CLEAR = 6.0
 """Distance that a way keeps from boxes that are not its own."""
 PORT_OFFSET = 16.0
 LENGTH, BEND, CROSSING, SHARED, OFF_CENTRE, USED_PORT = 0.4, 46.0, 34.0, 6.0, 14.0, 60.0
-BESIDE = 0.08
+NEAR_BOX = 0.08
 """What a pixel along a box costs where words have to stand there, above or below a way between two boxes."""
 
 _STEPS: Mapping[Side, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
@@ -50,11 +50,11 @@ class Plan:
     xs: list[float]
     ys: list[float]
     keeps_away: bool = False
-    """Whether ways leave room beside boxes for the words of others."""
+    """Whether ways leave room next to boxes for the words of others."""
     shared: dict[tuple[int, int, str], list[tuple[str, str]]] = field(default_factory=dict)
     ports: dict[Point, list[tuple[str, str]]] = field(default_factory=dict)
     clear: dict[tuple[int, int, int, int], bool] = field(default_factory=dict)
-    beside: dict[tuple[int, int, int, int], bool] = field(default_factory=dict)
+    near_boxes: dict[tuple[int, int, int, int], bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, boxes: Sequence[Box], tracks: int = 2, *, keeps_away: bool = False) -> Plan:
@@ -143,8 +143,8 @@ class Plan:
         others = self.shared.get((*low, along), [])
         kin = sum(1 for other in others if other[0] == edge[0] or other[1] == edge[1])
         cost = length * SHARED * (len(others) - kin) + length * 0.25 * kin
-        if self.keeps_away and along == "h" and self._touches(cell, to, self.beside, STUB + 1):
-            cost += length * BESIDE
+        if self.keeps_away and along == "h" and self._touches(cell, to, self.near_boxes, STUB + 1):
+            cost += length * NEAR_BOX
         across = "v" if along == "h" else "h"
         x, y = to
         before = (x, y - 1, "v") if across == "v" else (x - 1, y, "h")

@@ -64,7 +64,7 @@ def comparison_nodes(
 
 def verdict_box(found: RunDifference, words: Words) -> Node:
     """One sentence of what the comparison found."""
-    alike = found.equal
+    same = found.equal
     if not found.same_question:
         other = words("Two different questions: only outcomes and costs can be compared.")
         asked = (
@@ -72,9 +72,9 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
         )
         return box("warn", "!", node("strong", "", other), *asked)
     lines = [parting_text(found, words)]
-    if not alike:
+    if not same:
         lines.append(_counts(found, words))
-    look, sign = ("pass", "=") if alike else ("plain", "≠")
+    look, sign = ("pass", "=") if same else ("plain", "≠")
     said = [node("strong" if place == 0 else "p", "", line) for place, line in enumerate(lines)]
     return box(look, sign, *said)
 
@@ -171,7 +171,7 @@ def _deltas(found: RunDifference) -> tuple[str, ...]:
         first,
         second,
         ""
-        if None in (calls_told(a), calls_told(b))
+        if None in (calls_recorded(a), calls_recorded(b))
         else "="
         if a.calls == b.calls
         else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",

@@ -8,7 +8,7 @@ from components.ask.answer import headline
 from components.ask.rewrites import new_words, old_words, rewrite_why
 from components.common.amounts import beginning
 from components.common.i18n import Words
-from components.common.judged import figures_of_answer, told_nodes
+from components.common.judged import figures_of_answer, right_nodes
 from components.common.markup import Node, button, chip, node
 from components.common.outcomes import GATES, round_text
 from components.common.phrases import probability_text, section_text, verdict_text
@@ -160,11 +160,11 @@ def answers_card(found: RunDifference, words: Words, known: BothKnown = (None, N
 def _answer_head(name: str, run: RunRecord, known: RunAnswer | None, words: Words) -> Node:
     look, said = headline(run, words)
     badge = chip(look, said) if run.answer else node("span", "muted", words("no answer"))
-    told = told_nodes(known, words) if known is not None else []
+    right = right_nodes(known, words) if known is not None else []
     figures = figures_of_answer(known, words) if known is not None else []
     line = " · ".join(f"{measure} {value}" for measure, value in figures)
     below = [node("p", "muted small", line)] if line else []
-    return node("div", "cell", node("span", "ab", name), badge, *told, *below)
+    return node("div", "cell", node("span", "ab", name), badge, *right, *below)
 
 
 def _sentence_row(item: SentenceDifference) -> Node:

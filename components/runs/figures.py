@@ -11,7 +11,7 @@ from components.common.outcomes import end_mark, outcome_text, reason_text, run_
 from components.common.phrases import duration_text, moved_text, node_text, probability_text
 from components.common.workflow_view import view_of
 from components.labels import GRADE_NAMES
-from components.sentences.calls import calls_told, steps_text
+from components.sentences.calls import calls_recorded, steps_text
 from engine.flow import workflow
 from engine.model.config import WorkflowName
 from engine.model.values import Decision, RunRecord, counted
@@ -184,7 +184,7 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
 
 
 def _calls(record: RunRecord, words: Words) -> Figure:
-    if calls_told(record) is None:
+    if calls_recorded(record) is None:
         return Figure(words("Model calls"), "–")
     count = counted(record.model_calls)
     parts = steps_text(record, words)

@@ -31,10 +31,10 @@ class InWords:
     def steps(self, record: RunRecord, events: Sequence[Event], language: UiLanguage) -> list[str]:
         """Describe a run, one sentence a step."""
         words = words_for(language)
-        told = [sentence(step, record, words) for step in steps(events)]
+        sentences = [sentence(step, record, words) for step in steps(events)]
         if record.origin is None:
-            return told
-        return [origin_text(record.origin, words), explanation(words), *told, *note_texts(record, words)]
+            return sentences
+        return [origin_text(record.origin, words), explanation(words), *sentences, *note_texts(record, words)]
 
     def ending(self, record: RunRecord, language: UiLanguage) -> str:
         """Describe how a run ended in a few words."""

@@ -10,7 +10,7 @@ from engine.flow import workflow
 from engine.model.values import ModelCall, RunRecord, counted
 
 
-def calls_told(record: RunRecord) -> int | None:
+def calls_recorded(record: RunRecord) -> int | None:
     """Calls of chat models; None where an imported trace tells of none, as it need not have recorded them."""
     return record.calls if record.origin is None or record.model_calls else None
 
@@ -19,7 +19,7 @@ def calls_text(record: RunRecord, words: Words, *, waiting: int = 0) -> str:
     """``1 model call · 4 steps``, or ``3 done, 2 running`` while calls of a live run are ``waiting`` for their end."""
     count = counted(record.model_calls, waiting)
     parts = [words.count("1 model call", "{n} model calls", count.done)]
-    if calls_told(record) is None:
+    if calls_recorded(record) is None:
         parts = [words("calls not recorded")]
     if count.running:
         parts = [words("{n} done, {running} running", n=count.done, running=count.running)]

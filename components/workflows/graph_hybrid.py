@@ -246,11 +246,11 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
     said = words("Names {names}", names=names) if names else words("Names no entity of the graph")
     by = words("built-in") if analysis.by == "builtin" else analysis.by
     head = node("div", "head", node("strong", "heading", words("Analysis")), *chips)
-    told = node("p", "", said, node("span", "muted small", f" · {words('by {by}', by=by)}"))
+    judged = node("p", "", said, node("span", "muted small", f" · {words('by {by}', by=by)}"))
     model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
     searched = record.rounds or record.active or record.error
     skipped = [] if searched else [node("p", "note", "! ", words("No search"))]
-    return [node("section", "card", head, told, *model, *skipped)]
+    return [node("section", "card", head, judged, *model, *skipped)]
 
 
 def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
@@ -265,12 +265,12 @@ def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
         folds.append(fold("entities", label, _list([_entity(item, words) for item in evidence.entities[:_MOST]])))
     if evidence.relationships:
         label = _counted(N_("Relationships"), len(evidence.relationships), words)
-        told = [
+        lines = [
             f"{names.get(item.source, item.source)} → {type_text(item.type, words)} → "
             f"{names.get(item.target, item.target)}"
             for item in evidence.relationships[:_MOST]
         ]
-        folds.append(fold("relationships", label, _list([node("li", "", text) for text in told])))
+        folds.append(fold("relationships", label, _list([node("li", "", text) for text in lines])))
     return folds
 
 

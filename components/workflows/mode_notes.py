@@ -35,7 +35,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     if evidence is None or not (evidence.notes or evidence.fell_back_to):
         return advice
     said = [node("p", "", text) for text in note_texts(evidence, words)]
-    # The modes that have vectors besides the graph fall back on nothing; their warning says what they were without.
+    # The modes that have vectors as well as the graph fall back on nothing; their warning says what they were without.
     fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
     if evidence.fell_back_to:
         fallback = fallback_text(searched_mode(record), evidence.fell_back_to, words)

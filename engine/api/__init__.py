@@ -343,7 +343,7 @@ def _all_seen(record: RunRecord, after: int) -> bool:
 
 
 def _seen(last_event_id: str | None, after: int) -> int:
-    """The sequence number to go on after; a reconnecting browser's header stands above the address it first used."""
+    """The sequence number to continue after; a reconnecting browser's header stands above the address it first used."""
     if last_event_id is None or not last_event_id.isdecimal() or len(last_event_id) > len(str(_LARGEST_SEQ)):
         return after
     return int(last_event_id)

@@ -261,7 +261,7 @@ class JudgementsRequest(_Body):
     content: StrictStr = Field(min_length=1, max_length=50_000_000)
     name: Annotated[StrictStr, Field(max_length=300)] = ""
     format: Literal["qrels", "quepid", "jsonl"] | None = None
-    """Left out: told from the content."""
+    """Left out: recognised by the content."""
     judge: Annotated[StrictStr, Field(max_length=80)] = ""
     """Whose judgements they are, where the file does not say."""
     relevant_from: StrictInt = Field(1, ge=0, le=100)

@@ -31,7 +31,7 @@ NOT_KEPT_YET: Final = (
     "the answer as with 200, but its record is not on the disk yet; `faults` of `GET /api/health` say why."
 )
 _MOST_PROBLEMS = 20
-"""Faults of a request that are told; who has mended these is told the next."""
+"""Faults of a request that are reported; the others follow once these are mended."""
 _CALLER_LEFT = 499
 _FACTS: Final[Mapping[int, str]] = {
     404: "There is nothing at this path.",

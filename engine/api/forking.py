@@ -27,7 +27,7 @@ def add_fork(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
 
     @api.post(
         "/runs/{run_id}/fork",
-        summary="Go on from a decision of a run with something changed, reusing all that was asked before",
+        summary="Continue from a decision of a run with something changed, reusing all that was asked before",
         responses={
             202: {"description": f"The branch runs; its id, the path of its events, its link. Or: {NOT_KEPT_YET}"}
         },

@@ -28,7 +28,7 @@ MOST_VALUES: Final = 200_000
 """More than the cells of any table that is kept."""
 DEEPEST: Final = 40
 MOST_SIGNS: Final = 4_000_000
-"""Bytes besides letters, digits and the rest of base64: a file has none, and six long texts have fewer."""
+"""Bytes other than letters, digits and the rest of base64: a file has none, and six long texts have fewer."""
 
 _PIECE = 1 << 16
 """Bytes looked through at once, in less than a millisecond."""

@@ -1,4 +1,4 @@
-"""Routes of the knowledge base: collections, their sources, and the ingestions that go on."""
+"""Routes of the knowledge base: collections, their sources, and ingestions in progress."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
     async def stop(job_id: str) -> Response:
         return Json((await asyncio.to_thread(get_engine().ingestions.stop, job_id)).to_dict())
 
-    @api.post("/ingestions/{job_id}/resume", summary="Go on with a job that was stopped, failed or interrupted")
+    @api.post("/ingestions/{job_id}/resume", summary="Continue a job that was stopped, failed or interrupted")
     @needs("editor")
     async def resume(job_id: str) -> Response:
         return Json((await asyncio.to_thread(get_engine().ingestions.resume, job_id)).to_dict())

@@ -35,7 +35,7 @@ _OFF_TOPIC = 0.2
 0.39, and six of seven answers to another question of the same language stay below."""
 _HELPS = 0.5
 _OFF_POINT = 0.2
-"""P(relevant) of the best sentence from which, and of another one below which, that other is beside the point."""
+"""Where the best sentence has at least the first P(relevant), another one below the second is off the point."""
 _BLOCK_SENTENCES = 5
 _BLOCK_LENGTH = 1.6
 """Sentences, and length as of ``quotable.length``, above which one paragraph needs structure; the built-in first
@@ -176,7 +176,7 @@ def on_the_question(answer: Answer) -> Iterator[Suggestion]:
     if said.features[1] < _OFF_TOPIC and len(question.terms) > (0 if answer.request.passages else 1):
         yield suggested("off_topic", terms=_listed(said.missing))
     elif answer.request.aim == "answer" and len(question.terms) > 1:
-        yield from _beside_the_point(answer)
+        yield from _off_the_point(answer)
 
 
 def every_part(answer: Answer) -> Iterator[Suggestion]:
@@ -289,7 +289,7 @@ def _not_borne_out(answer: Answer) -> Iterator[Suggestion]:
             yield suggested("not_shown", item.text, marker=marker)
 
 
-def _beside_the_point(answer: Answer) -> Iterator[Suggestion]:
+def _off_the_point(answer: Answer) -> Iterator[Suggestion]:
     """Claims that do not help to answer, where others do; one that the next claim points back to is needed."""
     chances = [answer.relevance(item) for item in answer.claims]
     if max(chances) < _HELPS:

@@ -76,13 +76,13 @@ def contradictions(statements: Sequence[Statement]) -> list[tuple[Statement, Sta
     Each statement stands in one pair at most.
     """
     pairs: list[tuple[Statement, Statement]] = []
-    told: set[str] = set()
+    paired: set[str] = set()
     for first, second in combinations(statements, 2):
-        if first.text in told or second.text in told or first.text == second.text:
+        if first.text in paired or second.text in paired or first.text == second.text:
             continue
         if differing_figures(first.plain, second.plain) or _denies(first, second):
             pairs.append((first, second))
-            told.update((first.text, second.text))
+            paired.update((first.text, second.text))
     return pairs
 
 

@@ -193,7 +193,7 @@ _OFTEN = re.compile(
     r"(?:second|minute|hour|day|week|month|quarter|year))\b|每(?:隔?\s*\d+\s*个?)?(?:秒|分钟|小时|天|日|周|月|季度?|年)",
     re.IGNORECASE,
 )
-"""A time told without a number."""
+"""A time given without a number."""
 _TIMES_ZH = ("毫秒", "秒", "分", "小时", "天", "日", "周", "星期", "月", "年")
 
 

@@ -1,4 +1,4 @@
-"""Notes on a finished answer besides its outcome: unsupported, uncited, or unable to tell."""
+"""Notes on a finished answer in addition to its outcome: unsupported, uncited, or unable to tell."""
 
 from __future__ import annotations
 
@@ -129,15 +129,15 @@ def given_of(record: RunRecord) -> Given | None:
     context = record.context
     if context is not None and (context.passages or context.tables):
         worked = _worked(record)
-        besides = (worked.text,) if worked else ()
+        worked_text = (worked.text,) if worked else ()
         return Given(
-            read_with(context.passages, around_of(record)), record.tables, (*graph_texts(context.graph), *besides)
+            read_with(context.passages, around_of(record)), record.tables, (*graph_texts(context.graph), *worked_text)
         )
     memories = record.recall.holding if record.recall else ()
     if not memories or not any(draft.direct and draft.text == record.answer for draft in record.drafts):
         return None
     request = DirectRequest(record.question, memories, language_of(record.question))
-    return Given(besides=(direct_answer(request), *(item.answer for item in memories)))
+    return Given(unmarked=(direct_answer(request), *(item.answer for item in memories)))
 
 
 def _worked(record: RunRecord) -> Worked | None:
@@ -182,7 +182,7 @@ def nearest_strips(record: RunRecord) -> dict[str, tuple[PassageId, str]]:
 
 
 def denies(answer: str) -> bool:
-    """Return whether an answer says that nothing is known, and states nothing with a citation besides.
+    """Return whether an answer says that nothing is known, and states nothing else with a citation.
 
     A denial with a marker counts where it speaks of the sources: "the cause is not known [1]" is a fact of one.
     """

@@ -221,9 +221,9 @@ def shown_passages(passages: Sequence[Passage]) -> list[Shown]:
     return [Shown.of(marker, passage) for marker, passage in enumerate(passages, start=1)]
 
 
-def best_support(statement: Statement, shown: Sequence[Shown], besides: Sequence[int] = ()) -> Shown | None:
+def best_support(statement: Statement, shown: Sequence[Shown], without: Sequence[int] = ()) -> Shown | None:
     """The passage that bears a statement out by what can be seen of it, leaving out some markers; None where none."""
-    bearing = [item for item in shown if item.marker not in besides and item.bears_out(statement)]
+    bearing = [item for item in shown if item.marker not in without and item.bears_out(statement)]
     return max(bearing, key=lambda item: (item.share(statement), -item.marker), default=None)
 
 

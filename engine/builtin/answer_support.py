@@ -93,7 +93,7 @@ class Source:
     """Contents of one text, read once."""
 
     numbers: Mapping[str, frozenset[str]]
-    """Each value with the units that stand beside it; an empty one where it stands without."""
+    """Each value with the units that stand next to it; an empty one where it has none."""
     units: frozenset[str]
     bare: str
     stems: frozenset[str]
@@ -127,9 +127,9 @@ class Source:
         if not found and number.unit == "percent":
             # 0.1 is 10 %, and half of it is 50.
             return any((share := _share(value)) and share in self.numbers for value in number.values)
-        return any(self._beside(value, number.unit) for value in found)
+        return any(self._has_unit(value, number.unit) for value in found)
 
-    def _beside(self, value: str, unit: str) -> bool:
+    def _has_unit(self, value: str, unit: str) -> bool:
         """Return whether the unit is one that the source has, and the number has no other one everywhere in it."""
         units = self.numbers[value]
         if not unit or unit in units:
@@ -141,10 +141,10 @@ class Source:
 
 def cited_sources(given: Given, statement: Statement) -> list[Source]:
     """The sources that a sentence cites; all that there are where it cites none of them."""
-    unmarked = [source_of(text) for text in given.besides if text]
+    more = [source_of(text) for text in given.unmarked if text]
     passages, tables = cited_by(given, statement)
     found = [*map(passage_source, passages), *(table_source(table, cells) for table, cells in tables)]
-    return [*found, *unmarked]
+    return [*found, *more]
 
 
 def cited_texts(given: Given, statement: Statement) -> list[str]:
@@ -152,7 +152,7 @@ def cited_texts(given: Given, statement: Statement) -> list[str]:
     passages, tables = cited_by(given, statement)
     read = ["\n".join(filter(None, (item.above or item.source, item.dated, item.text))) for item in passages]
     rows = ["\n".join([table.name, *(" | ".join(row) for row in table.rows)]) for table, _ in tables]
-    return [*read, *rows, *filter(None, given.besides)]
+    return [*read, *rows, *filter(None, given.unmarked)]
 
 
 def sentence_alone(statement: Statement) -> str:
@@ -212,7 +212,7 @@ class WordVerifier:
 
 def word_checks(question: str, answer: str, given: Given) -> tuple[SentenceCheck, ...]:
     """Check every sentence but questions and code: 0 with what is missing, or 1."""
-    if not (given.passages or given.tables or any(given.besides)):
+    if not (given.passages or given.tables or any(given.unmarked)):
         return ()
     reading = _Reading(source_of(question), YES_OR_NO.search(question) is not None, given)
     found = []

@@ -74,7 +74,7 @@ a heading names), and in its last heading; ``names_absent``,
 """
 
 HARD_KINDS: frozenset[AnswerKind] = frozenset({"date", "number", "person"})
-"""Kinds whose presence can be seen in the text itself; the others are told by connectives and are softer evidence."""
+"""Kinds whose presence can be seen in the text itself; the others show in connectives, which is softer evidence."""
 
 
 @dataclass(frozen=True, slots=True)

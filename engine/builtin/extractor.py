@@ -29,7 +29,7 @@ _BY_AUTHOR = "DISCOVERED"
 SURE, GUESSED = 1.0, 0.5
 """Weight of what a verb says, and of two names that only stand together."""
 _AROUND = {"en": r"(?:e?s\b)?\W*(?:[\w'-]+\W+){{0,2}}?{}(?:\W+[\w'-]+){{0,3}}\W*", "zh": r".{{0,3}}?{}.{{0,4}}"}
-"""How much may stand beside a verb: a plural's ending and a few words, or some characters."""
+"""How much may stand next to a verb: a plural's ending and a few words, or some characters."""
 _JOINED = frozenset("的是为叫和与及、在，。：；（“《 ")
 """Before a Chinese name, these end what stands before it; anything else may be the beginning of a longer name."""
 _NEAR = 5
@@ -68,18 +68,18 @@ def ties(sentence: str, found: Sequence[Span], proper: Set[str]) -> Iterator[Tie
     ``proper``: proper names of people or things.
     """
     language: Language = "zh" if language_of(sentence) == "zh" else "en"
-    told: set[frozenset[str]] = set()
+    tied: set[frozenset[str]] = set()
     for place in range(len(found) - 1):
         for tie in _ties_of(sentence, found, place, language):
             pair = frozenset((tie.source, tie.target))
-            if pair not in told and (tie.type != _BY_AUTHOR or tie.source in proper):
-                told.add(pair)
+            if pair not in tied and (tie.type != _BY_AUTHOR or tie.source in proper):
+                tied.add(pair)
                 yield tie
     for place, one in enumerate(found):
         for other in found[place + 1 : place + 1 + _NEAR]:
             pair = frozenset((one.name, other.name))
-            if len(pair) == 2 and pair not in told:
-                told.add(pair)
+            if len(pair) == 2 and pair not in tied:
+                tied.add(pair)
                 yield Tie(one.name, other.name, TOGETHER, GUESSED)
 
 
@@ -203,10 +203,10 @@ def summary_of(entities: Sequence[Entity], passages: Sequence[StoredPassage]) ->
     own = [item for item in passages if language_of(item.text) == language] or list(passages)
     stands = [item for item in entities if any(_stands(item.name, passage.text) for passage in own)] or list(entities)
     title = ("、" if language == "zh" else ", ").join(item.name for item in stands[:_TITLE_NAMES])
-    told = list(dict.fromkeys(sentence for passage in own for sentence in sentences(passage.text)))
-    chosen = _telling(told, [item.name.casefold() for item in stands])
+    own_sentences = list(dict.fromkeys(sentence for passage in own for sentence in sentences(passage.text)))
+    chosen = _telling(own_sentences, [item.name.casefold() for item in stands])
     between = "" if language == "zh" else " "
-    return title, between.join(told[place] for place in sorted(chosen)) or title
+    return title, between.join(own_sentences[place] for place in sorted(chosen)) or title
 
 
 def _entity(item: Candidate, said: Mapping[str, str], aliases: Mapping[str, str]) -> ReadEntity:
@@ -248,19 +248,19 @@ def _stands(name: str, text: str) -> bool:
     return name.casefold() in text.casefold()
 
 
-def _telling(told: Sequence[str], names: Sequence[str]) -> list[int]:
+def _telling(candidates: Sequence[str], names: Sequence[str]) -> list[int]:
     """Sentences that name most entities that were not named before, as many as fit."""
     room, left = float(SUMMARY_TOKENS), set(names)
     chosen: list[int] = []
-    folded = [sentence.casefold() for sentence in told]
-    while left and len(chosen) < len(told):
+    folded = [sentence.casefold() for sentence in candidates]
+    while left and len(chosen) < len(candidates):
         gain, negative = max(
-            (sum(name in folded[at] for name in left), -at) for at in range(len(told)) if at not in chosen
+            (sum(name in folded[at] for name in left), -at) for at in range(len(candidates)) if at not in chosen
         )
         place = -negative
-        if not gain or tokens(told[place]) > room:
+        if not gain or tokens(candidates[place]) > room:
             break
         chosen.append(place)
-        room -= tokens(told[place])
+        room -= tokens(candidates[place])
         left -= {name for name in left if name in folded[place]}
-    return chosen or ([0] if told else [])
+    return chosen or ([0] if candidates else [])

@@ -21,7 +21,7 @@ _LEAST_WEIGHT = 0.05
 _COMMONLY_MISSING = 0.5
 """Share of the failed passages' similarity mass that must lack a term before it counts as missing."""
 _TELLING = 0.5
-"""Share of the core's weight that a term needs in order to say something beside it."""
+"""Share of the core's weight that a term needs in order to say something of its own."""
 _UNITS = frozenset(
     re.findall(
         r"\w+", "mmol mol kcal kj mg ml dl kg km cm mm min sec hrs usd eur 毫克 毫升 毫米 厘米 公斤 千克 分钟 毫摩尔"

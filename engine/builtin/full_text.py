@@ -22,7 +22,7 @@ from engine.builtin.terms import stem
 SEGMENTING = "words-2"
 """Recorded with every collection; another name whenever :func:`words` gives other words for a text.
 
-Passages and queries must be cut alike: a collection of another version is still searched, but finds less.
+Passages and queries must be cut in the same way: a collection of another version is still searched, but finds less.
 """
 
 _MOST_PARTS = 30

@@ -48,9 +48,9 @@ _CODE = 0.35
 _HEADING = 0.15
 _RANK = 0.10
 _NEW_SOURCE = 0.12
-_BESIDE = 0.2
+_NEXT = 0.2
 _SIMILAR = 0.35
-"""Weights beside coverage, which counts 1: an answer of the kind asked for, the question's ideas under another name,
+"""Weights next to coverage, which counts 1: an answer of the kind asked for, the question's ideas under another name,
 its phrases word for word, saying what the asked thing is, a word of code where one is asked for, a block of it too,
 the heading, the grader's order, another passage, the neighbour of a chosen sentence, likeness to a chosen sentence."""
 _AGAIN = 0.35
@@ -170,9 +170,9 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     if request.open_parts:
         yield f"\n\n{say('open', parts=say.listed([part.rstrip('?？') for part in request.open_parts]))}"
     if difference is not None:
-        told = {"first": f"{difference.figures[0]}{gap}[{difference.first.marker}]"}
-        told["second"] = f"{difference.figures[1]}{gap}[{difference.second.marker}]"
-        yield f"\n\n{say('outdated' if difference.outdated else 'differ', **told)}"
+        figures = {"first": f"{difference.figures[0]}{gap}[{difference.first.marker}]"}
+        figures["second"] = f"{difference.figures[1]}{gap}[{difference.second.marker}]"
+        yield f"\n\n{say('outdated' if difference.outdated else 'differ', **figures)}"
 
 
 def _kind_not_given(
@@ -209,11 +209,11 @@ def _quoted(quotes: Sequence[Quote], gap: str, asking: Asking) -> Iterator[str]:
 
     The first one from an entry of a reference carries the entry's name, without which it says nothing.
     """
-    before, shown, told = gap, list[str](), set[str]()
+    before, shown, named = gap, list[str](), set[str]()
     for quote in quotes:
-        nameless = quote.entry and quote.entry not in told and quote.entry.casefold() not in quote.text.casefold()
+        nameless = quote.entry and quote.entry not in named and quote.entry.casefold() not in quote.text.casefold()
         name = f"{quote.entry}{':' if gap else '：'}{gap}" if nameless else ""
-        told.add(quote.entry)
+        named.add(quote.entry)
         yield f"{before}{name}{ends(quote.text)}{gap}[{quote.marker}]"
         before = " "
         fresh = quote.code and quote.code not in shown and len(shown) < _MOST_BLOCKS
@@ -254,8 +254,8 @@ def quotes_of(
 
 def _block(asking: Asking, passage: Passage, around: Around, marker: int, scale: float) -> Iterator[Quote]:
     def quotes(item: Surrounding) -> list[Quote]:
-        beside = replace(passage, text=item.text, section=item.section, context="")
-        return list(_quotes(asking, beside, marker, scale * _SURROUNDING))
+        piece = replace(passage, text=item.text, section=item.section, context="")
+        return list(_quotes(asking, piece, marker, scale * _SURROUNDING))
 
     own = list(_quotes(asking, passage, marker, scale))
     before = [quote for item in around.before for quote in quotes(item)]
@@ -393,7 +393,7 @@ def _worth(quote: Quote, chosen: Sequence[Quote]) -> float:
     kind = max((strength * _still(quote, clause, chosen) for clause, strength in enumerate(quote.kinds)), default=0.0)
     most_similar = max((_likeness(quote.words, other.words) for other in chosen), default=0.0)
     fresh = bool(chosen) and all(other.marker != quote.marker for other in chosen)
-    place = _NEW_SOURCE * fresh + _BESIDE * _follows(quote, chosen) - _SIMILAR * most_similar
+    place = _NEW_SOURCE * fresh + _NEXT * _follows(quote, chosen) - _SIMILAR * most_similar
     return quote.scale * (coverage + _KIND * kind + quote.extra + place)
 
 

@@ -26,7 +26,7 @@ _UPRIGHT = 1.5
 _SURE = 0.85
 """Mean score of a page that is surely the right way up: wrongly turned ones stay below 0.8."""
 _LEAST_SCORE = 0.5
-"""Of a piece that is kept; what lies below is mostly not text at all."""
+"""Of a piece that is kept; a piece with less is mostly not text at all."""
 _MOST_THREADS = 4
 
 
@@ -135,9 +135,9 @@ def recognised(pixels: NDArray[np.uint8]) -> tuple[str, float]:
     import numpy as np
 
     best = _boxes(pixels)
-    lies = sum(box.upright for box in best) * 2 > len(best) > 0
-    if lies or not (_sure(best) if best else _blank(pixels)):
-        for quarter in (1, 3, 2) if lies else (2, 1, 3):
+    sideways = sum(box.upright for box in best) * 2 > len(best) > 0
+    if sideways or not (_sure(best) if best else _blank(pixels)):
+        for quarter in (1, 3, 2) if sideways else (2, 1, 3):
             turned = _boxes(np.ascontiguousarray(np.rot90(pixels, quarter)))
             best = max(best, turned, key=sureness)
             if best is turned and _sure(turned):

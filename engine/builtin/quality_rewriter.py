@@ -16,7 +16,7 @@ from engine.model.language import normalised_query
 from engine.roles import SILENT, FailedPassage, NearPassage, RewriteProposal, RewriteRequest, Trace
 
 SHARPER = "sharper"
-"""Strategy code of other search words, beside the intents."""
+"""Strategy code of other search words, next to the intents."""
 
 _ADDED = 4
 """Terms taken from passages into one query; those of the query before stay in it."""

@@ -38,7 +38,7 @@ _NARROWEST, _WIDEST = 50, 100
 _OPENS = re.compile(r"[-+*#>•●▪◦]\s|#|\(?\d+[.)、]")
 """Begins a line that continues nothing."""
 _ITEM = "\ue001"
-"""Begins the line of an item of a list while sentences are told apart."""
+"""Begins the line of an item of a list while sentences are separated."""
 _BULLET = re.compile(r"^\s*(?:>\s*)*[-*+•●▪◦]\s+\S")
 _SHORT_CELL = 0.2
 _SHORT_ROW = 0.7
@@ -228,9 +228,9 @@ def _language(line: str) -> str:
 
 
 def _looks_like_code(lines: list[str]) -> bool:
-    told = [line.strip() for line in lines if line.strip()]
-    signs = sum(line.endswith((";", "{", "}", ")", "(", ",", ">", "]")) or "=" in line for line in told)
-    return bool(told) and signs * 2 >= len(told)
+    filled = [line.strip() for line in lines if line.strip()]
+    signs = sum(line.endswith((";", "{", "}", ")", "(", ",", ">", "]")) or "=" in line for line in filled)
+    return bool(filled) and signs * 2 >= len(filled)
 
 
 def _code(lines: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ _LINKED = 0.25
 """What naming two of the entities that a search went along counts."""
 _LEANING = 0.9
 """Share of the bearing of a strip that the one before it gets where it cannot be read without it."""
-_BESIDE = 0.6
+_NEIGHBOUR = 0.6
 """Share of the bearing of a strip that the next one gets: it often continues with the answer."""
 _FULL = 0.8
 """Score that counts as full bearing: no sentence repeats a whole question and answers it too."""
@@ -91,7 +91,7 @@ def _bearings(asking: Asking, passage: Passage, strips: Sequence[str], names: Se
         if leans_on_previous(strips[at].lstrip(" \t\n-*+•·")) or _LEADING_IN.search(strips[at - 1]):
             found[at - 1] = max(found[at - 1], _LEANING * found[at])
     goes_on = [
-        0.0 if is_heading(strip) or is_row(strip) or is_heading(before) else _BESIDE * bearing
+        0.0 if is_heading(strip) or is_row(strip) or is_heading(before) else _NEIGHBOUR * bearing
         for before, strip, bearing in zip(strips, strips[1:], found, strict=False)
     ]
     found = [max(pair) for pair in zip(found, [0.0, *goes_on], strict=True)]

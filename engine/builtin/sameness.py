@@ -10,8 +10,8 @@ different sample questions.
 ====================  ===========  ===========  =======================
                       rewordings   near misses  other sample questions
 ====================  ===========  ===========  =======================
-alike (English)       20 of 24     11 of 24     0 of 1 406 pairs
-alike (Chinese)       18 of 24      8 of 24     2 of 1 260 pairs
+similar (English)     20 of 24     11 of 24     0 of 1 406 pairs
+similar (Chinese)     18 of 24      8 of 24     2 of 1 260 pairs
 same (English)        12 of 24      0 of 24     0 of 1 406 pairs
 same (Chinese)         6 of 24      0 of 24     0 of 1 260 pairs
 ====================  ===========  ===========  =======================
@@ -34,7 +34,7 @@ from engine.builtin.terms import is_han, question_terms, stem
 from engine.model.values import Memory
 
 RECALL_BAR = 0.75
-"""Similarity (SC-09) from which a remembered question is *alike*: worth showing to whoever decides."""
+"""Similarity (SC-09) from which a remembered question is *similar*: worth showing to whoever decides."""
 
 _FILLERS = frozenset(
     stem(word)
@@ -44,7 +44,7 @@ _FILLERS = frozenset(
 """Content words that one question may have beyond the other: every other one may name another subject or condition,
 common ones too ("in children", "at night")."""
 _BOUNDS = frozenset("低于 高于 超过 少于 多于 小于 大于 不足".split())
-"""What is above or below a bound is told by ``turns``, however it is put."""
+"""What is above or below a bound is recognised by ``turns``, however it is put."""
 _TURNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         turn: re.compile(pattern, re.IGNORECASE)

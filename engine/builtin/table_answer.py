@@ -14,7 +14,7 @@ from engine.roles import TableGiven
 
 MOST_CELLS = 4
 MOST_LABELS = 3
-"""Cells of a row that its sentence names beside the one it quotes."""
+"""Cells of a row that its sentence names next to the one it quotes."""
 _LEAST = 0.25
 """Share of the question's weight that row and column together must cover for a cell to be quoted."""
 _WORTH = 0.7
@@ -87,8 +87,8 @@ def _cells(asked: Question, table: TableGiven) -> Iterator[_Scored]:
         for column, cell in enumerate(cells):
             if not cell.strip() or (own[column] and not any(char.isdigit() for char in cell)):
                 continue
-            beside = [own[other] for other in range(len(cells)) if other != column]
-            row = frozenset[str]().union(*beside)
+            others = [own[other] for other in range(len(cells)) if other != column]
+            row = frozenset[str]().union(*others)
             head = _covered(asked, table.header[column]) if column < len(table.header) else frozenset()
             if row and (head or not table.header or len(cells) == len(("label", "value"))):
                 labels = tuple(cells[other] for other in range(len(cells)) if other != column and own[other])

@@ -128,10 +128,10 @@ def unknown_names(
     names = _LATIN if language_of(folded) == "zh" else _CAPITALS
     first = _FIRST.match(folded)
     start = first.end() if first and not _ACRONYM.match(first.group()) else 0  # its capital says nothing
-    told = [found.group() for found in names.finditer(folded, 0 if names is _LATIN else start)]
-    unknown = [name for name in told if not any(_is_named(word, text) for word in name.split())]
+    mentioned = [found.group() for found in names.finditer(folded, 0 if names is _LATIN else start)]
+    unknown = [name for name in mentioned if not any(_is_named(word, text) for word in name.split())]
     translated = foreign and not _LATIN_NAME.search(text)
-    if translated and len(unknown) == len(told) and not any(map(_ACRONYM.match, unknown)):
+    if translated and len(unknown) == len(mentioned) and not any(map(_ACRONYM.match, unknown)):
         unknown = []  # the passages write names in another script
     named = [form for form in missing if form in most or any(form in name for name in unknown)]
     absent = tuple(form for form in question.forms.values() if form in named or form in new)

@@ -138,7 +138,7 @@ class Number:
     values: frozenset[str]
     """Normal forms that it may have: ``1.234`` is 1.234, or 1234 as some countries write it."""
     unit: str = ""
-    """The canonical name of the unit beside it; empty without a known one."""
+    """The canonical name of the unit next to it; empty without a known one."""
     spelled: bool = False
     """In words or Chinese characters, which also count out what follows, and stand in other words."""
     month: bool = False

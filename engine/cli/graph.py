@@ -27,8 +27,8 @@ _COMMUNITIES = 8
 
 def add_graph(commands: Any) -> None:
     """The command and its flags."""
-    told = "Build, show or delete the knowledge graph of a collection: entities, relationships and communities."
-    graph = commands.add_parser("graph", help="build, show or delete a knowledge graph", description=told)
+    about = "Build, show or delete the knowledge graph of a collection: entities, relationships and communities."
+    graph = commands.add_parser("graph", help="build, show or delete a knowledge graph", description=about)
     does = graph.add_subparsers(required=True, metavar="ACTION")
 
     said = (
@@ -47,7 +47,7 @@ def add_graph(commands: Any) -> None:
 
     show = does.add_parser("show", help="say what a graph holds", description="Say what a graph holds.")
     show.add_argument("collection", metavar="COLLECTION")
-    show.add_argument("--entity", default="", metavar="NAME", help="what lies around this entity")
+    show.add_argument("--entity", default="", metavar="NAME", help="the neighbours of this entity")
     show.add_argument("--hops", type=int, default=1, choices=range(5), help="relationships away; default: 1")
     show.add_argument("--find", default="", metavar="TEXT", help="entities with this in a name")
     show.add_argument("--json", action="store_true", help="print the JSON of GET /api/collections/NAME/graph")
@@ -59,7 +59,7 @@ def add_graph(commands: Any) -> None:
 
 
 def build_graph(app: RunningApp, collection: str, extractor: str, console: Console, *, replace: bool = False) -> int:
-    """Begin or go on with a graph, and follow it to its end; returns the exit code. An interrupt stops it in order."""
+    """Begin or continue a graph, and follow it to its end; returns the exit code. An interrupt stops it in order."""
     begun = app.answer(at("collections", collection, "graph"), {"extractor": extractor, "replace": replace})
     return follow(app, str(begun["id"]), console)
 
@@ -156,8 +156,8 @@ def _print_around(found: Mapping[str, Any], console: Console) -> None:
     names = {item["id"]: item["name"] for item in found["entities"]}
     _print_entities(found["entities"], console)
     for item in found["relationships"]:
-        told = f"{names[item['source']]} → {item['type']} → {names[item['target']]}"
-        console.print(escape(f"{told}  [{', '.join(item['passages'][:3])}]"), style="cyan")
+        relationship = f"{names[item['source']]} → {item['type']} → {names[item['target']]}"
+        console.print(escape(f"{relationship}  [{', '.join(item['passages'][:3])}]"), style="cyan")
 
 
 def _print_entities(entities: Sequence[Mapping[str, Any]], console: Console) -> None:

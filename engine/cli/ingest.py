@@ -121,7 +121,7 @@ def _ingest(options: argparse.Namespace) -> int:
             read = follow(own_app(engine), status.follow_up, console) if status.follow_up else 0
         if status.state == "stopped":
             console.print(f"Stopped after {status.done} of {status.total} passages.")
-            console.print("Run the same command once more to go on: nothing is embedded or written twice.")
+            console.print("Run the same command once more to continue: nothing is embedded or written twice.")
             return _STOPPED
         report = status.to_dict()
         if status.fault is not None:
@@ -142,7 +142,7 @@ def _chunks(options: argparse.Namespace) -> ChunkOptions:
 def _as_job(
     engine: Engine, options: argparse.Namespace, items: Sequence[IngestItem], chunks: ChunkOptions, console: Console
 ) -> JobStatus:
-    """Begin a job, or go on with what an earlier one for the same files has done; an interrupt stops it in order."""
+    """Begin a job, or continue with what an earlier one for the same files has done; an interrupt stops it in order."""
     job_id = engine.ingestions.start(
         items,
         options.collection,
@@ -291,8 +291,8 @@ def _print_preview(found: Preview) -> None:
         fate += ", what was read of it is recorded" if source.recorded else ""
         fate = fate or ("[cyan]↻[/] replaces its former version" if source.replaces else "[green]+[/] new")
         facts = [source.format, source.encoding, f"{len(source.passages)} passages", f"{sum(source.tokens)} tokens"]
-        told = " · ".join(escape(part) for part in facts if part)
-        console.print(f"{escape(source.name)}: {fate} · {told}")
+        details = " · ".join(escape(part) for part in facts if part)
+        console.print(f"{escape(source.name)}: {fate} · {details}")
         if source.recorded or not source.same_as:
             print_account(source.account, console)
     for name, fault in found.failed:
@@ -328,8 +328,8 @@ def print_report(report: Mapping[str, Any], console: Console) -> int:
 
 def add_sources(commands: Any) -> None:
     """The command; files go in by ``ingest``."""
-    told = "Sources of a collection by name, with what was read of each and what was left out."
-    sources = commands.add_parser("sources", help="list the sources of a collection", description=told)
+    about = "Sources of a collection by name, with what was read of each and what was left out."
+    sources = commands.add_parser("sources", help="list the sources of a collection", description=about)
     sources.add_argument("collection", metavar="COLLECTION")
     sources.add_argument("--json", action="store_true", help="print the JSON of GET /api/collections/NAME/sources")
     sources.set_defaults(command=_sources)

@@ -1,4 +1,4 @@
-"""Commands of evaluation besides ``eval``: ``judgements`` of query sets, ``fits`` of graders, ``drafts``."""
+"""Commands of evaluation other than ``eval``: ``judgements`` of query sets, ``fits`` of graders, ``drafts``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _STATES = ("open", "accepted", "refused", "all")
 
 def add_judgements(commands: Any) -> None:
     """The command and its actions."""
-    told = "Judgements of the questions of a query set: written to a file, taken from one, and the set's scores."
-    judgements = commands.add_parser("judgements", help="export and import judgements of a set", description=told)
+    about = "Judgements of the questions of a query set: written to a file, taken from one, and the set's scores."
+    judgements = commands.add_parser("judgements", help="export and import judgements of a set", description=about)
     does = judgements.add_subparsers(required=True, metavar="ACTION")
 
     write = does.add_parser("export", help="print them", description="Print the judgements of a set.")
@@ -35,7 +35,7 @@ def add_judgements(commands: Any) -> None:
     take = does.add_parser("import", help="take them from a file", description="Take judgements of a set from a file.")
     take.add_argument("set", metavar="SET")
     take.add_argument("file", metavar="FILE", type=Path)
-    take.add_argument("--format", choices=get_args(Format), help="default: told from the content")
+    take.add_argument("--format", choices=get_args(Format), help="default: recognised by the content")
     take.add_argument("--judge", default="", metavar="NAME", help="whose they are where the file does not say")
     take.add_argument("--relevant-from", type=int, default=1, metavar="N", help="least rating that means relevant; 1")
     take.set_defaults(command=_import)
@@ -89,8 +89,8 @@ def _history(options: argparse.Namespace) -> int:
 
 def add_fits(commands: Any) -> None:
     """The command; fits are made on the page Tune."""
-    told = "Graders fitted to a collection, newest first, each by the name that --grader takes."
-    fits = commands.add_parser("fits", help="list the graders fitted to a collection", description=told)
+    about = "Graders fitted to a collection, newest first, each by the name that --grader takes."
+    fits = commands.add_parser("fits", help="list the graders fitted to a collection", description=about)
     fits.add_argument("collection", metavar="COLLECTION")
     fits.add_argument("--json", action="store_true", help="print plain values")
     fits.set_defaults(command=_fits)
@@ -108,9 +108,9 @@ def _fits(options: argparse.Namespace) -> int:
 
 def add_drafts(commands: Any) -> None:
     """The command and its actions."""
-    told = "Questions drafted from the documents of a collection. None is in a query set before it is accepted."
+    about = "Questions drafted from the documents of a collection. None is in a query set before it is accepted."
     drafts = commands.add_parser(
-        "drafts", help="draft questions from documents, accept or refuse them", description=told
+        "drafts", help="draft questions from documents, accept or refuse them", description=about
     )
     does = drafts.add_subparsers(required=True, metavar="ACTION")
 
@@ -158,7 +158,7 @@ def _make(options: argparse.Namespace) -> int:
         for item in found["drafts"]:
             _show(item, console)
         if not found["drafts"]:
-            _told("No new question was found in this collection.")
+            _say("No new question was found in this collection.")
 
     return at_work(work)
 
@@ -175,14 +175,14 @@ def _accept(options: argparse.Namespace) -> int:
         decision["gold_answers"] = options.gold
 
     def work(app: RunningApp) -> None:
-        _told(f"Accepted into {app.answer(at('drafts', options.draft), decision, 'PUT')['set']}.")
+        _say(f"Accepted into {app.answer(at('drafts', options.draft), decision, 'PUT')['set']}.")
 
     return at_work(work)
 
 
 def _decide(options: argparse.Namespace) -> int:
     def work(app: RunningApp) -> None:
-        _told(f"Now {app.answer(at('drafts', options.draft), {'state': options.state}, 'PUT')['state']}.")
+        _say(f"Now {app.answer(at('drafts', options.draft), {'state': options.state}, 'PUT')['state']}.")
 
     return at_work(work)
 
@@ -193,5 +193,5 @@ def _show(item: Any, console: Console) -> None:
     console.print(f"{item['id']}  {escape(item['question'])}{answer}  [dim]{item['rule']} · {escape(where)}[/]")
 
 
-def _told(text: str) -> None:
+def _say(text: str) -> None:
     Console(stderr=True, soft_wrap=True).print(escape(text))

@@ -175,8 +175,8 @@ def _add_setting(ask: argparse.ArgumentParser, name: str, setting: Setting, owne
 
 
 def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
-    told = "SQuAD JSON, a BEIR folder or zip, CSV or JSONL; or the name of a query set, such as samples"
-    judge.add_argument("dataset", metavar="DATASET", help=told)
+    accepted = "SQuAD JSON, a BEIR folder or zip, CSV or JSONL; or the name of a query set, such as samples"
+    judge.add_argument("dataset", metavar="DATASET", help=accepted)
     judge.add_argument(
         "--config",
         type=Path,
@@ -253,8 +253,8 @@ def _answer(question: str, config: RunConfig, files: Sequence[tuple[str, bytes]]
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
-        for told in app.warnings_before(question, config):
-            _warn_before(str(told.get("fact", "")), str(told.get("remedy", "")))
+        for item in app.warnings_before(question, config):
+            _warn_before(str(item.get("fact", "")), str(item.get("remedy", "")))
         return app.ask(question, config, files)
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
@@ -352,9 +352,9 @@ def _said(
         if job.judge is not None:
             with bar_on(console) as bar:
                 task = bar.add_task("answers judged", total=None)
-                told = partial(bar.update, task)
+                update = partial(bar.update, task)
                 try:
-                    judge_now(job.judge, settings, store, results, lambda done, of: told(completed=done, total=of))
+                    judge_now(job.judge, settings, store, results, lambda done, of: update(completed=done, total=of))
                 except ModelError as error:
                     fault = Fault.of(error)
         return store.answer_judgements(*((case.question, record.answer) for case, record in results)), fault

@@ -121,9 +121,9 @@ class SqliteFile(Database):
             stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
             target = self.path.with_name(f"{self.path.name}.damaged-{stamp}")
             for suffix in ("-wal", "-shm", ""):
-                beside = self.path.with_name(self.path.name + suffix)
-                if beside.exists():
-                    os.replace(beside, target.with_name(target.name + suffix))
+                more = self.path.with_name(self.path.name + suffix)
+                if more.exists():
+                    os.replace(more, target.with_name(target.name + suffix))
             self._used = None
             return target.name
 

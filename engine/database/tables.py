@@ -176,7 +176,7 @@ DRAFTS = _table(
     _text("author", server_default=""),
     _text("data"),
 )
-"""Questions drafted from documents, which are in no query set until somebody accepts them."""
+"""Questions drafted from documents, which are in no query set until a person accepts them."""
 GUIDELINES = _table(
     "evaluation",
     "guidelines",

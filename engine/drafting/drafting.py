@@ -25,10 +25,10 @@ MOST_READ = 20_000
 """Passages of a collection that are looked at."""
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LEAST_PROSE = 150
-"""Characters besides code that a passage needs for a model to be asked about it."""
+"""Characters outside code that a passage needs for a model to be asked about it."""
 _AT_ONCE = 2
 """Passages that a chat model is given at the same time."""
-_ALIKE = 0.8
+_NEARLY_SAME = 0.8
 """Share of the words of two questions together from which they say the same."""
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_]+")
 
@@ -76,14 +76,14 @@ class Made:
 async def make(
     knowledge: Readable,
     collection: str,
-    told: Sequence[str],
+    asked: Sequence[str],
     limit: int,
     writer: QuestionWriter,
     *,
     kept: KeptReplies,
     note: Note,
 ) -> Made:
-    """Draft up to ``limit`` questions of a collection that are not in ``told``, from as many passages as possible.
+    """Draft up to ``limit`` questions of a collection that are not in ``asked``, from as many passages as possible.
 
     The writer is called once for each of at most ``limit`` passages of which ``kept`` has no reply yet. Raises
     ``UnknownCollection``, and the ``ModelError`` of a model of which no call succeeded.
@@ -91,7 +91,7 @@ async def make(
     passages = await _read(knowledge, collection, note)
     chosen = spread_over(passages, limit)
     said, unread = await _written(writer, chosen, kept, note)
-    known = Told(told)
+    known = AskedBefore(asked)
     drafts: list[Draft] = []
     for passage, found in _by_turns(chosen, said):
         if not known.has(found.question):
@@ -198,7 +198,7 @@ def shared_with(question: str, passage: str) -> tuple[float, int]:
     return (round(met / len(asked), 4) if asked else 0.0), longest.size
 
 
-class Told:
+class AskedBefore:
     """Questions that there are already: whether another says the same as one of them."""
 
     def __init__(self, questions: Iterable[str] = ()) -> None:
@@ -220,7 +220,7 @@ class Told:
             return True
         bag = frozenset(question_terms(question))
         near = {id(other): other for term in bag for other in self._by_term.get(term, ())}
-        return any(len(bag & other) >= _ALIKE * len(bag | other) for other in near.values())
+        return any(len(bag & other) >= _NEARLY_SAME * len(bag | other) for other in near.values())
 
 
 def _words(text: str) -> list[str]:

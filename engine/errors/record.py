@@ -329,7 +329,7 @@ class RunWarning(WorkbenchError):
     )
     answers_spent = Message(
         N_("The limit of {answers} answers is reached, and the last one still has suggestions ({suggestions})."),
-        N_("Read the suggestions beside the answer, or raise gener_epoch."),
+        N_("Read the suggestions next to the answer, or raise gener_epoch."),
         code="WB421",
     )
     """The limit of answers was reached, and the last one was still criticised (AE-01)."""

@@ -40,7 +40,7 @@ class StoreError(WorkbenchError):
         N_("Choose another embedding model: this one returned unusable numbers."),
     )
     without_text = Message(
-        N_("Collection {name!r} has no field of text with a float vector beside it."),
+        N_("Collection {name!r} has no field of text with a float vector next to it."),
         N_("Choose a collection that holds passages, or ingest its sources into a new one."),
     )
     without_source = Message(
@@ -238,7 +238,7 @@ class FullTextMissing(StoreError):
 
 
 class GraphStoreError(WorkbenchError):
-    """The store did not do what was asked; searches go on without the graph."""
+    """The store did not do what was asked; searches continue without the graph."""
 
     code = "WB230"
     damaged = Message(

@@ -139,7 +139,7 @@ class HostError(WorkbenchError):
         why="processor",
     )
     disk_low = Message(
-        N_("Only {free_mb} MB are free where {path} lies."),
+        N_("Only {free_mb} MB are free on the disk of {path}."),
         N_("Free some space, or point WORKBENCH_DATA_DIR at another disk; records are lost once it is full."),
         code="WB621",
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.evaluation.answers import BASES, Basis, basis_of
 from engine.evaluation.cases import Case, firsts
-from engine.evaluation.evidence import Evidence, Gathered, Told
+from engine.evaluation.evidence import Evidence, Gathered, RunFacts
 from engine.evaluation.figures import (
     ANSWERED,
     NOTES,
@@ -73,9 +73,9 @@ class Outcomes:
     """NaN where the run did not measure every step of the path."""
     answer: IntArray
     """Whose answer, or refusal, stands: 0 the question's own run's, from 1 another run's; -1 where none is recorded."""
-    told_outcome: IntArray
+    answer_outcome: IntArray
     """The outcome of the run whose answer stands."""
-    told_given: BoolArray
+    answer_from_expected: BoolArray
     """What that run gave to the generator meets an expectation."""
     context_known: BoolArray
     given_any: BoolArray
@@ -136,11 +136,11 @@ def _fill_answers(replayed: Outcomes, row: int, columns: slice | list[int], foun
         whose[stands], outcome[stands] = place, there.outcome[stands]
         if there.given.shape[1]:
             given[stands] = np.asarray(there.given.any(axis=1))[stands]
-    replayed.answer[row, columns], replayed.told_outcome[row, columns] = whose, outcome
-    replayed.told_given[row, columns] = given
+    replayed.answer[row, columns], replayed.answer_outcome[row, columns] = whose, outcome
+    replayed.answer_from_expected[row, columns] = given
 
 
-_FLAGS = ("path_known", "all_judged", "context_known", "given_any", "given_all", "found_any", "told_given")
+_FLAGS = ("path_known", "all_judged", "context_known", "given_any", "given_all", "found_any", "answer_from_expected")
 _DTYPES: dict[str, type] = {
     item.name: bool if item.name in _FLAGS else float if item.name == "seconds" else np.int64
     for item in fields(Outcomes)
@@ -191,7 +191,7 @@ class _Population:
         self.answerable = _column((case.answerable is True for case in cases), bool)
         self.unanswerable = _column((case.answerable is False for case in cases), bool)
         self.gold = _column((bool(case.gold_answers) for case in cases), bool)
-        self.told = _column((basis_of(case) is not None for case in cases), bool)
+        self.judgeable = _column((basis_of(case) is not None for case in cases), bool)
         """Something tells whether the question ended right."""
         self.by_file = _column((case.by_file for case in cases), bool)
 
@@ -211,7 +211,9 @@ class _Population:
         return np.asarray(self.exact | self.unanswerable, np.bool_)
 
 
-Part = Literal["all", "labelled", "answerable", "unanswerable", "gold", "told", "exact", "graded", "graded_exactly"]
+Part = Literal[
+    "all", "labelled", "answerable", "unanswerable", "gold", "judgeable", "exact", "graded", "graded_exactly"
+]
 
 
 class _Measures:
@@ -244,9 +246,9 @@ class _Measures:
         self.counted = replayed.path_known & (replayed.outcome != OUTCOMES.index("failed"))
         self.answered = np.isin(replayed.outcome, _ANSWERED)
         self.refused = replayed.outcome == _ABSTAINED
-        self.read = (replayed.answer >= 0) & np.isin(replayed.told_outcome, [*_ANSWERED, _ABSTAINED])
+        self.read = (replayed.answer >= 0) & np.isin(replayed.answer_outcome, [*_ANSWERED, _ABSTAINED])
         """An answer, or a refusal, is recorded."""
-        self.said = self._by_checks(lambda told, config: NOTES.index(told.note(config)))
+        self.said = self._by_checks(lambda run, config: NOTES.index(run.note(config)))
         """Index into ``figures.NOTES`` of what is to be said of the answer that stands."""
         self.right_by = self._right_by()
 
@@ -310,17 +312,17 @@ class _Measures:
 
     def _right_by(self) -> RightBy:
         replayed, cases = self.replayed, self.evidence.cases
-        refused = np.where(replayed.answer >= 0, replayed.told_outcome == _ABSTAINED, self.refused)
+        refused = np.where(replayed.answer >= 0, replayed.answer_outcome == _ABSTAINED, self.refused)
         given = self.read & ~refused & (self.said != NOTES.index("cannot_tell"))
-        judged = given & (self._by_answer(lambda told: told.judged is not None) > 0)
+        judged = given & (self._by_answer(lambda run: run.judged is not None) > 0)
         codes = (_column((_code(basis_of(case, judged=said)) for case in cases), int) for said in (True, False))
         basis = np.where(judged, *codes)
         return RightBy(
             basis=basis,
             recorded=self.read | (self.counted & self.refused),
             given=given,
-            otherwise=self.of.told & np.ones_like(given),
-            at_random=judged & (self._by_answer(lambda told: told.judged is not None and told.judged.at_random) > 0),
+            otherwise=self.of.judgeable & np.ones_like(given),
+            at_random=judged & (self._by_answer(lambda run: run.judged is not None and run.judged.at_random) > 0),
             first=_column(firsts(cases), bool) & np.ones_like(given),
             learnt=self._learnt(),
         )
@@ -336,12 +338,12 @@ class _Measures:
         by, given = self.right_by, self.right_by.given
         gold = self.of.gold
         exact, f1, contained = (self._by_answer(_figure("match", name)) for name in ("exact", "f1", "contained"))
-        judged_right = self._by_answer(lambda told: told.judged is not None and told.judged.right) > 0
+        judged_right = self._by_answer(lambda run: run.judged is not None and run.judged.right) > 0
         supported = self.said != NOTES.index("unsupported")
         ways: dict[Basis, BoolArray] = {
             "gold": (contained > 0) & supported,
             "judgement": judged_right,
-            "passage": self.replayed.told_given & supported,
+            "passage": self.replayed.answer_from_expected & supported,
             "refusal": np.zeros_like(given),
         }
         says_right = np.select([by.basis == BASES.index(basis) for basis in ways], list(ways.values()), default=False)
@@ -350,11 +352,11 @@ class _Measures:
         unsure = given & right & (self.said == NOTES.index("unchecked")) & (by.basis != BASES.index("judgement"))
         ended, tells = by.recorded, by.tells & ~unsure
         # Who judged an answer of a question wants to know whether it ends right, under every setting.
-        told = self.of.told | self._any_told(lambda told: told.judged is not None)
-        unjudged = told & (~ended | (given & ~tells))
+        judgeable = self.of.judgeable | self._any_run(lambda run: run.judged is not None)
+        unjudged = judgeable & (~ended | (given & ~tells))
         return {
-            "answered_right": self._partial(right, tells, told & ~tells, "told"),
-            "wrong_given": self._partial(~right, tells & given, unjudged, "told"),
+            "answered_right": self._partial(right, tells, judgeable & ~tells, "judgeable"),
+            "wrong_given": self._partial(~right, tells & given, unjudged, "judgeable"),
             "exact_match": self._mean(given * exact, ended & gold, "gold"),
             "f1": self._mean(given * f1, ended & gold, "gold"),
             "containment": self._mean(given * contained, ended & gold, "gold"),
@@ -366,7 +368,7 @@ class _Measures:
         known = given & (self.said != NOTES.index("unchecked"))
         open_, endless = ~self.right_by.recorded, np.full(given.shape[1], np.inf)
         yes, no, unknown = (
-            np.where(given, self._by_checks(lambda told, config, at=at: told.sentences(config)[at]), 0.0)  # type: ignore[misc]
+            np.where(given, self._by_checks(lambda run, config, at=at: run.sentences(config)[at]), 0.0)  # type: ignore[misc]
             for at in range(3)
         )
         # An answer is known or unknown as a whole; what was checked of one bounds it.
@@ -385,12 +387,12 @@ class _Measures:
             ),
         }
 
-    def _any_told(self, said: Callable[[Told], bool]) -> BoolArray:
+    def _any_run(self, holds: Callable[[RunFacts], bool]) -> BoolArray:
         """[N, 1]: it holds of any run of the question."""
-        return _column((any(map(said, (item.own, *item.others))) for item in self.evidence.gathered), bool)
+        return _column((any(map(holds, (item.own, *item.others))) for item in self.evidence.gathered), bool)
 
     def _citations(self) -> dict[Measure, Measured]:
-        tells = self.read & (self.replayed.told_outcome != _ABSTAINED)
+        tells = self.read & (self.replayed.answer_outcome != _ABSTAINED)
         pairs, held, claims, borne_out = (
             np.where(tells, self._by_answer(_figure("cited", name)), 0.0)
             for name in ("pairs", "held", "claims", "borne_out")
@@ -406,27 +408,27 @@ class _Measures:
 
     def _judged(self, name: Literal["claim_recall", "faithfulness"], tells: BoolArray, part: Part) -> Measured:
         """Return the verdicts of the answer judge; if there is one, answers without a readable verdict are unknown."""
-        values = self._by_answer(lambda told: np.nan if getattr(told, name) is None else getattr(told, name))
+        values = self._by_answer(lambda run: np.nan if getattr(run, name) is None else getattr(run, name))
         known = tells & ~np.isnan(values)
-        if not self._any_told(lambda told: told.verdict is not None).any():
+        if not self._any_run(lambda run: run.verdict is not None).any():
             return Measured(np.zeros(tells.shape), np.zeros(tells.shape))
-        unjudged = tells & ~(self._by_answer(lambda told: told.verdict is not None) > 0)
+        unjudged = tells & ~(self._by_answer(lambda run: run.verdict is not None) > 0)
         open_ = getattr(self.of, part) & (~self.right_by.recorded | unjudged)
         return self._partial(np.nan_to_num(values), known, open_, part)
 
-    def _by_answer(self, figure: Callable[[Told], float]) -> FloatArray:
+    def _by_answer(self, figure: Callable[[RunFacts], float]) -> FloatArray:
         """A figure of the answer that stands, [N, S]; that of the question's own run where none does."""
-        told = [(item.own, *item.others) for item in self.evidence.gathered]
-        values = np.zeros((len(told), max(map(len, told), default=1)))
-        for row, answers in enumerate(told):
+        runs = [(item.own, *item.others) for item in self.evidence.gathered]
+        values = np.zeros((len(runs), max(map(len, runs), default=1)))
+        for row, answers in enumerate(runs):
             values[row, : len(answers)] = [figure(item) for item in answers]
         return np.take_along_axis(values, np.maximum(self.replayed.answer, 0), axis=1)
 
-    def _by_checks(self, figure: Callable[[Told, RunConfig], float]) -> FloatArray:
+    def _by_checks(self, figure: Callable[[RunFacts, RunConfig], float]) -> FloatArray:
         """The same of a figure that depends on how checks are read."""
         read = [(config.models.verifier, config.min_support) for config in self.configs]
         columns = {
-            key: self._by_answer(lambda told, config=config: figure(told, config))  # type: ignore[misc]
+            key: self._by_answer(lambda run, config=config: figure(run, config))  # type: ignore[misc]
             for key, config in dict(zip(read, self.configs, strict=True)).items()
         }
         return np.stack([columns[key][:, place] for place, key in enumerate(read)], axis=1)
@@ -551,9 +553,9 @@ def _code(basis: Basis | None) -> int:
     return -1 if basis is None else BASES.index(basis)
 
 
-def _figure(part: Literal["match", "cited"], name: str) -> Callable[[Told], float]:
+def _figure(part: Literal["match", "cited"], name: str) -> Callable[[RunFacts], float]:
     """Read a figure off an answer; 0 where it has none."""
-    return lambda told: getattr(getattr(told, part), name, 0.0)
+    return lambda run: getattr(getattr(run, part), name, 0.0)
 
 
 def _column(values: Iterable[float], kind: type = float) -> NDArray[Any]:

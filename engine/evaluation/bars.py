@@ -166,7 +166,7 @@ def values_of(
     return found
 
 
-def told_by(
+def answered_right_by(
     cases: Sequence[Case], records: Mapping[str, RunRecord], said: Sequence[AnswerJudgement] = ()
 ) -> dict[str, int]:
     """The basis of ``answered_right``, and the number of questions; ``nothing`` counts those without any label."""

@@ -91,7 +91,7 @@ class BatchRunner:
     ) -> str:
         """Begin a batch over a set, or over the cases named, and return its id at once.
 
-        The collection asked is that of ``config``, not that of the set. ``concurrency`` runs go on at the same time;
+        The collection asked is that of ``config``, not that of the set. ``concurrency`` runs at a time;
         where the engine has no room for them they wait. Raises ``EvaluationError`` while another batch is running,
         ``UnknownQuerySet``, ``EvaluationError`` where no case is left, ``InvalidConfig`` for the concurrency, and what
         ``Plugin.executor`` does. Where other processes run the cases, each of them has ``concurrency`` runs.
@@ -151,7 +151,7 @@ class BatchRunner:
 
     @needs("editor", log=N_("Batch stopped"))
     def stop(self, batch_id: str) -> bool:
-        """Begin no further case and cancel the runs that go on, here or in another replica; False where none does.
+        """Begin no further case and cancel the runs in progress, here or in another replica; False where none does.
 
         Returns at once; :meth:`wait` waits for the end of a batch of this process. Raises ``UnknownBatch``.
         """

@@ -17,7 +17,17 @@ from rich.table import Table
 
 from engine.database.databases import Databases
 from engine.errors import EvaluationError, InvalidConfig
-from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
+from engine.evaluation.bars import (
+    JUDGED,
+    USUAL,
+    Bar,
+    MeasureName,
+    Value,
+    answered_right_by,
+    bar_of,
+    measure_of,
+    values_of,
+)
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set
 from engine.evaluation.figures import Figure
 from engine.evaluation.formats.common import plain_text
@@ -49,7 +59,7 @@ _KINDS: Mapping[VerdictKind, str] = {
 _OF_GRADER = {"kappa": "κ", "auc": "AUC", "brier": "Brier", "ece": "ECE"}
 _MOST_AT_ONCE = 32
 _MOST_FAILURES_SHOWN = 20
-_TOLD_BY = {
+_BASIS_TEXTS = {
     "gold": "gold answers",
     "judgement": "people's judgements of the answer",
     "passage": "the passages given",
@@ -92,8 +102,8 @@ class Report:
     values: Mapping[MeasureName, Value]
     said: tuple[AnswerJudgement, ...] = ()
     """What people, and the judge, said of the answers."""
-    told_by: Mapping[str, int] = field(default_factory=dict)
-    """By what ``answered_right`` is told, and of how many questions."""
+    answered_right_by: Mapping[str, int] = field(default_factory=dict)
+    """By what ``answered_right`` is decided, and for how many questions."""
     judge_fault: Fault | None = None
     """What stopped the judge before its last answer."""
     correction: Correction | None = None
@@ -148,7 +158,7 @@ class Report:
                 }
                 for bar in self.job.bars
             ],
-            "answered_right_by": self.told_by,
+            "answered_right_by": self.answered_right_by,
             "labelled_by_file": self.by_file,
             "correction": self.correction.to_dict() if self.correction else None,
             "grader": {kind: found.to_dict() for kind, found in self.grader.items()},
@@ -241,7 +251,7 @@ def report_of(
         in_order,
         values_of(measures, cases, records, said, judge),
         said,
-        told_by(cases, records, said),
+        answered_right_by(cases, records, said),
         correction=correction(evidence, job.config) if len(evidence) and corrections(job.config) else None,
         grader={kind: figures(own, job.config.min_confidence) for kind, own in by_kind(graded).items()},
         by_screener=sum(pair.by_cut for pair in graded),
@@ -252,8 +262,8 @@ def say(report: Report) -> None:
     """Print the table and what failed, and write the JSON; with JSON on standard output the rest goes to the other."""
     console = Console(stderr=report.job.json_to == "-", soft_wrap=True)
     console.print(_table(report))
-    if report.told_by:
-        by = ", ".join(f"{_TOLD_BY[name]} for {n}" for name, n in report.told_by.items())
+    if report.answered_right_by:
+        by = ", ".join(f"{_BASIS_TEXTS[name]} for {n}" for name, n in report.answered_right_by.items())
         console.print(f"answered_right is judged by {by}.")
     if report.by_file and any(item.name in (*OF_PASSAGES, "grader_recall") for item in report.values):
         left_out = ", ".join(sorted(OF_PASSAGES))

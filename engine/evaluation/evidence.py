@@ -32,7 +32,7 @@ _USABLE: frozenset[Outcome] = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunFacts:
     """Facts from one finished run of a question."""
 
     table: RunTable
@@ -74,8 +74,8 @@ class Gathered:
     """One question with what its run tells, and what runs of other gatherings answered under their settings."""
 
     case: Case
-    own: Told
-    others: tuple[Told, ...] = ()
+    own: RunFacts
+    others: tuple[RunFacts, ...] = ()
 
     @property
     def table(self) -> RunTable:
@@ -99,7 +99,7 @@ class Places:
     met: Bits
     """[N, R]: places that meet an expectation."""
     deepest: NDArray[np.float64]
-    """[N, R]: similarity of the last passage found; -1 where nothing lies below it."""
+    """[N, R]: similarity of the last passage found; -1 where nothing is below it."""
     depth: NDArray[np.int64]
     """[N, R]"""
 
@@ -178,8 +178,8 @@ def gather(
         if not _usable(record):
             lost.append(case)
         else:
-            more = (_told(case, found, heard) for other in others if _usable(found := other.get(case.id)))
-            gathered.append(Gathered(case, _told(case, record, heard), tuple(more)))
+            more = (_facts_of(case, found, heard) for other in others if _usable(found := other.get(case.id)))
+            gathered.append(Gathered(case, _facts_of(case, record, heard), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
     failed = tuple(case.id for case in lost)
     return Evidence(tuple(gathered), failed, _places([item.table for item in gathered]), notes, tuple(lost), fits)
@@ -196,17 +196,17 @@ class _Heard:
     fits: Mapping[str, GraderFit]
 
 
-def _told(case: Case, record: RunRecord, heard: _Heard) -> Told:
+def _facts_of(case: Case, record: RunRecord, heard: _Heard) -> RunFacts:
     table = run_table(record, met_map(case, record), len(case.expected), heard.fits)
     judged, verdicts = heard.judged, heard.verdicts
     if not record.answer or record.outcome == "abstained":
-        return Told(table)
+        return RunFacts(table)
     match = match_of(record.answer, case.gold_answers, case.language) if case.gold_answers else None
     said = judged.get(pair_id(case.question, record.answer)) if judged else None
     verdict = verdicts.get(key_of(request_of(case, record))) if verdicts else None
     if verdict is not None and verdict.right == "unreadable":
         verdict = None
-    return Told(table, match, cited_of(record), Checked.of(record), said, verdict)
+    return RunFacts(table, match, cited_of(record), Checked.of(record), said, verdict)
 
 
 def _places(tables: list[RunTable]) -> Places:

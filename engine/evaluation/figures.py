@@ -214,7 +214,7 @@ class RightBy:
     given: NDArray[np.bool_]
     """Of these, answers that do not say that they cannot tell."""
     otherwise: NDArray[np.bool_]
-    """The question has something that tells beside what people said of the answer."""
+    """Something other than what people said of the answer tells whether the question ended right."""
     at_random: NDArray[np.bool_]
     """People judged the answer, and it was drawn for that by chance."""
     first: NDArray[np.bool_]

@@ -113,14 +113,14 @@ async def try_examples(
     ``note`` gets the number judged. None next to the fault that ended it early; a verdict that could not be read
     counts as wrong, so that it never speaks for the examples.
     """
-    told: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for question, items in groupby(plan.held_out, key=lambda item: item[0].question):
         try:
-            told += await grader.grade(question, [passage for _, passage in items], Patient())
+            verdicts += await grader.grade(question, [passage for _, passage in items], Patient())
         except WorkbenchError as error:
             return None, Fault.of(error)
         if note is not None:
-            note(len(told))
+            note(len(verdicts))
     pairs = [pair for pair, _ in plan.held_out]
     before = figures(pairs, subject.cut)
     unread = [float(not pair.label) for pair in pairs]

@@ -123,7 +123,7 @@ def trial(method: Method[ItemT], items: Sequence[ItemT], subject: Subject) -> Tr
     after = _held_out(method, items)
     if after is None:
         return found
-    told = figures(rejudged([item.pair for item in items], after), subject.cut)
+    improved = figures(rejudged([item.pair for item in items], after), subject.cut)
     fit = GraderFit(
         method.kind,
         subject.model,
@@ -132,9 +132,9 @@ def trial(method: Method[ItemT], items: Sequence[ItemT], subject: Subject) -> Tr
         judgements=len(items),
         assumed=before.assumed_n,
         questions=tuple(sorted({taught_by(item.pair.question) for item in items})),
-        figures={name: (getattr(before, name), getattr(told, name)) for name in COMPARED},
+        figures={name: (getattr(before, name), getattr(improved, name)) for name in COMPARED},
     )
-    return Trial(fit, before, told, there.questions)
+    return Trial(fit, before, improved, there.questions)
 
 
 def _held_out(method: Method[ItemT], items: Sequence[ItemT]) -> list[float] | None:
@@ -145,8 +145,8 @@ def _held_out(method: Method[ItemT], items: Sequence[ItemT]) -> list[float] | No
         rest = [item for place, item in enumerate(items) if place not in out]
         if len({item.pair.label for item in rest}) < 2:
             return None
-        told = method.chances(method.learn(rest), [items[place] for place in places])
-        for place, chance in zip(places, told, strict=True):
+        chances = method.chances(method.learn(rest), [items[place] for place in places])
+        for place, chance in zip(places, chances, strict=True):
             found[place] = chance
     return found
 

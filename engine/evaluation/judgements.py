@@ -209,7 +209,7 @@ def judged_answers(found: Iterable[AnswerJudgement]) -> dict[str, Judged]:
 # -- what models say ---------------------------------------------------------------------------------------------
 
 Key = tuple[str, str]
-"""An answer (:func:`judgements.pair_id`) with what a judge is shown beside it (:meth:`JudgeRequest.digest`)."""
+"""An answer (:func:`judgements.pair_id`) with what a judge is shown with it (:meth:`JudgeRequest.digest`)."""
 
 
 def request_of(case: Case, record: RunRecord) -> JudgeRequest:

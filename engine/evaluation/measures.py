@@ -20,7 +20,7 @@ Measure: TypeAlias = str
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """All that is to be known of a measure, besides how it is computed."""
+    """All that is to be known of a measure, except how it is computed."""
 
     name: str
     """The message that pages call it by."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.evaluation.cases import firsts
-from engine.evaluation.evidence import Evidence, Gathered, Told
+from engine.evaluation.evidence import Evidence, Gathered, RunFacts
 from engine.evaluation.statistics import t_quantile
 from engine.replay.masks import FloatArray
 
@@ -55,12 +55,12 @@ def predicted_wrong(evidence: Evidence, confidence: float = 0.95) -> Predicted |
     None under :data:`LEAST` judgements drawn at random, or where no model has judged any answer.
     """
     given = [item.own for item in _once(evidence) if _given(item.own)]
-    drawn = [told for told in given if told.judged is not None and told.judged.at_random]
-    rest = [told for told in given if told.judged is None or not told.judged.at_random]
-    verdicts = sum(told.verdict is not None for told in given)
+    drawn = [answer for answer in given if answer.judged is not None and answer.judged.at_random]
+    rest = [answer for answer in given if answer.judged is None or not answer.judged.at_random]
+    verdicts = sum(answer.verdict is not None for answer in given)
     if len(drawn) < LEAST or not verdicts:
         return None
-    wrong = np.array([not told.judged.right for told in drawn if told.judged is not None], dtype=np.float64)
+    wrong = np.array([not answer.judged.right for answer in drawn if answer.judged is not None], dtype=np.float64)
     value, half, believed = estimate(wrong, _said_wrong(drawn), _said_wrong(rest), confidence)
     by_hand, by_hand_half, _ = estimate(wrong, np.zeros(len(wrong)), np.zeros(0), confidence)
     # The estimate itself may lie outside of what a share can be.
@@ -111,10 +111,10 @@ def _once(evidence: Evidence) -> list[Gathered]:
     return [item for item, first in zip(evidence.gathered, firsts(evidence.cases), strict=True) if first]
 
 
-def _given(told: Told) -> bool:
-    return told.cited is not None and not told.cannot_tell
+def _given(answer: RunFacts) -> bool:
+    return answer.cited is not None and not answer.cannot_tell
 
 
-def _said_wrong(answers: list[Told]) -> FloatArray:
-    values: list[Any] = [_NOT_READ if told.verdict is None else told.verdict.right == "no" for told in answers]
+def _said_wrong(answers: list[RunFacts]) -> FloatArray:
+    values: list[Any] = [_NOT_READ if answer.verdict is None else answer.verdict.right == "no" for answer in answers]
     return np.array(values, dtype=np.float64)

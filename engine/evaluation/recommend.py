@@ -39,7 +39,7 @@ from engine.replay.table import RunTable
 Aim = Literal["quality", "answered_right"]
 """What a setting is to do well: find and answer, or answer right (:data:`figures.Measure`)."""
 Choice = Literal["best", "cheaper", "closer_to_defaults", "baseline_stays", "too_poor"]
-"""Why a setting was picked. ``best``: none does as well. Of those not told apart from it, ``cheaper``: it takes the
+"""Why a setting was picked. ``best``: none does as well. Of those too close to call, ``cheaper``: it takes the
 fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these, or nothing
 tells the pick from it, neither its quality nor its cost.
 ``too_poor``: none reaches :data:`QUALITY_FLOOR`, so none is recommended."""
@@ -62,7 +62,7 @@ class Recommendation:
     tried: int
     """Settings of the sweep that were compared: those whose gate a round can meet."""
     tied: int
-    """Of these, how many are not told apart from the best one."""
+    """Of these, how many cannot be distinguished from the best one."""
     quality: Figure
     steps: Figure
     seconds: Figure
@@ -187,9 +187,9 @@ class _Field:
         best = int(np.argmax(total))
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
-        untold = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
+        indistinguishable = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
         # What proves more than a setting that does not differ from the best is not worse than it.
-        near = self.usable & (total >= max(float(total[untold].min()), float(reached[self.baseline])) - 1e-9)
+        near = self.usable & (total >= max(float(total[indistinguishable].min()), float(reached[self.baseline])) - 1e-9)
         n_tied = int(near[:-1].sum())
         if self.shares[self.usable].max() < QUALITY_FLOOR:
             return self.baseline, "too_poor", n_tied

@@ -137,7 +137,7 @@ class EvaluationStore(JudgementStore, SavedSettings):
         usable = usable_set_name(name)
         bound = self._bound_to(usable)
         require_readable(collection)
-        if bound is not None and not self._kept_alike(collection, bound):
+        if bound is not None and not self._same_readers(collection, bound):
             raise EvaluationError.other_readers(name=name, collection=collection)
         with self._writing() as connection:
             put(connection, QUERY_SETS, _set_row(usable, collection, origin), changes=())
@@ -168,7 +168,7 @@ class EvaluationStore(JudgementStore, SavedSettings):
         if name != SAMPLE_SET:
             bound = self._bound_to(name)
             require_readable(collection)
-            if bound is not None and not self._kept_alike(bound, collection):
+            if bound is not None and not self._same_readers(bound, collection):
                 raise EvaluationError.other_readers(name=name, collection=bound)
         self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
 
@@ -192,7 +192,7 @@ class EvaluationStore(JudgementStore, SavedSettings):
         see the batch.
         """
         bound = self._bound_to(batch.set_name)
-        if bound is not None and not self._kept_alike(bound, batch.config.collection):
+        if bound is not None and not self._same_readers(bound, batch.config.collection):
             raise EvaluationError.other_readers(name=batch.set_name, collection=bound)
         rows = [
             {"batch_id": batch.id, "place": place, "case_id": clean(case.id), "data": stored_json(case.to_dict())}
@@ -398,7 +398,7 @@ class EvaluationStore(JudgementStore, SavedSettings):
             raise EvaluationError.set_taken(name=name)
         return str(found[0].collection) if found else None
 
-    def _kept_alike(self, collection: str, bound: str) -> bool:
+    def _same_readers(self, collection: str, bound: str) -> bool:
         """Return whether all who see a set bound to one collection may read another one too."""
         groups = self._groups_of(collection)
         return not groups or frozenset() < self._groups_of(bound) <= groups

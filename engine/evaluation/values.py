@@ -104,7 +104,7 @@ class BatchProgress:
     running: bool
     """Whether it is running, here or in another process."""
     fault: Fault | None = None
-    """What ended it here before its last case, e.g. a disk that is full; None where somebody stopped it."""
+    """What ended it here before its last case, e.g. a disk that is full; None where a person stopped it."""
     elsewhere: bool = False
     """Whether other processes were to run it, so that this one could instead (``resume(here=True)``)."""
     spent: Spent = NOTHING_SPENT
@@ -168,7 +168,7 @@ class AnswerJudgement:
     claims: tuple[Claim, ...] = ()
     """What a model found in the answer and the gold answers; none from people."""
     shown: str = ""
-    """Digest of what a model was shown beside question and answer; empty from people."""
+    """Digest of what a model was shown with question and answer; empty from people."""
     judged_at: str = ""
     """ISO 8601, UTC; filled in where it is kept."""
     author: str = ""

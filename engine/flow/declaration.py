@@ -119,7 +119,7 @@ class Workflow:
     summary: str = ""
     """One sentence under the picker."""
     introduction: str = ""
-    """What a reader is told who has not asked anything yet; left out, ``summary``."""
+    """What a reader sees before the first question; left out, ``summary``."""
     unused: tuple[str, ...] = ()
     """Settings of ``RunConfig`` that count for nothing in it, though its nodes let one expect otherwise."""
     in_modes: bool = False
@@ -129,7 +129,7 @@ class Workflow:
     options: type[Options] = Options
     """The settings that it alone has."""
     more_roles: tuple[RoleName, ...] = ()
-    """The model roles that it asks besides those of its nodes."""
+    """The model roles that it asks in addition to those of its nodes."""
     temperatures: Mapping[RoleName, float] = field(default_factory=dict)
     """At what a chat model is asked where a config says 0."""
     samples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Workflow:
     plain_gate: bool = False
     """Whether ``engine.model.decide.decide`` alone says when its passages are enough."""
     measures: tuple[str, ...] = ("pass_rate", "similarity")
-    """The two figures of a run beside outcome, calls and time, by their names in ``components.runs.figures``."""
+    """The two figures of a run next to outcome, calls and time, by their names in ``components.runs.figures``."""
     tab: str = ""
     """Name of the tab of its own evidence; empty where it has none."""
     drawn_by: str = ""

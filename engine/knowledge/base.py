@@ -62,7 +62,7 @@ class KnowledgeBase:
         self.connected: tuple[ConnectedCollections, ...] = connected_collections(settings, databases)
         """Collections of other programs, under names of ours."""
         self.limit_new: Callable[[str], None] = lambda _: None
-        """Told the name of a collection that is about to be made; where people sign in some may not make it."""
+        """Receives the name of a collection that is about to be made; where people sign in some may not make it."""
         self.embedders = Embedders(settings)
         self._memory: MilvusMemory | None = None
         self.weak_points = WeakPoints(databases.weak_points)

@@ -14,7 +14,7 @@ from engine.knowledge.loaders.kinds import KINDS, is_text
 Reason = Literal["hidden", "made", "secret", "picture", "no_text"]
 
 _HIDDEN = re.compile(r"\.|~\$|__MACOSX$|Thumbs\.db$|desktop\.ini$")
-"""Begins the name of what a system or a program keeps for itself; ``~$``: beside a document open in Office."""
+"""Begins the name of what a system or a program keeps for itself; ``~$``: next to a document open in Office."""
 _MADE_FOLDERS = frozenset("node_modules bower_components __pycache__ site-packages".split())
 FILLED = frozenset(("pyvenv.cfg", "CACHEDIR.TAG"))
 """Files that say of their folder that a program fills it."""

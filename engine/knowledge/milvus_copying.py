@@ -26,7 +26,7 @@ _COPY = f"{RESERVED_PREFIX}copy_"
 _OLD = f"{RESERVED_PREFIX}old_"
 
 CopyProgress = Callable[[int, int], None]
-"""Told rows copied and all rows; what it raises stops the copying, and the collection stays as it was."""
+"""Receives rows copied and all rows; what it raises stops the copying, and the collection stays as it was."""
 
 
 class FullTextCopy:

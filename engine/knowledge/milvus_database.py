@@ -25,7 +25,7 @@ SPARSE = "sparse"
 """Field of full-text search that the store makes by itself of a passage's words."""
 
 _MOST_BYTES = 16 * 1024 * 1024
-"""Of one request: a server takes 64 MB, and a row may have 200 KB of text beside its vector."""
+"""Of one request: a server takes 64 MB, and a row may have 200 KB of text next to its vector."""
 _FLUSH_AFTER = 500
 """Rows of an embedded store that may lie in its log before they are made a file of columns.
 

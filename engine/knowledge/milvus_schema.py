@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 _READABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _PATH = re.compile(r'(\$meta|[^\W\d]\w*)\["((?:[^"\\]|\\.)+)"\]')
 DYNAMIC_FIELD = "$meta"
-"""What a store calls the field of keys that its schema does not name; its rows have these beside the fields."""
+"""What a store calls the field of keys that its schema does not name; its rows have these next to the fields."""
 
 
 def check_new_name(name: str) -> None:

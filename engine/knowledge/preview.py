@@ -18,7 +18,7 @@ from engine.model.values import NEW_CONTEXT, Fault, PassageContext
 from engine.roles import SourceInfo
 
 Looking = Callable[[int, int, str], None]
-"""Told files read, all files, and the name of the next one; what it raises ends the preview."""
+"""Receives files read, all files, and the name of the next one; what it raises ends the preview."""
 
 
 def preview(

@@ -17,7 +17,7 @@ from engine.model.values import SAMPLE_COLLECTION, Fault, PassageContext, Passag
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageStore, SourceInfo, StoredPassage
 
 _STEM = 48
-"""Characters of a name that are kept beside ``_before_2``: a name has 60 at most."""
+"""Characters of a name that are kept in front of ``_before_2``: a name has 60 at most."""
 _PASSES = 20
 """Times that sources which changed meanwhile are looked for before a switch; who writes all the time has to pause."""
 _PAGE = 500

@@ -23,7 +23,7 @@ FILE_LIMIT_S = 1800.0
 USUAL_S = 2.0
 """For one page, of two cores."""
 _FULL = 0.85
-"""Share of the longest line from which a line of a page is taken as one that goes on below."""
+"""Share of the longest line from which a line of a page is taken as one that continues below."""
 _ENDED = "。！？；：…!?.:;”’」』）】)\"'"
 
 Given = ParamSpec("Given")

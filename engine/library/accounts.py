@@ -250,7 +250,7 @@ class English:
 
 
 def counts_left_out(fault: Fault) -> bool:
-    """Return whether it counts what a folder or an archive holds besides files to ingest, and is no failure."""
+    """Return whether it counts what a folder or an archive holds other than files to ingest, and is no failure."""
     return fault.code == SourceError.link.code and "count" in fault.params
 
 

@@ -88,15 +88,15 @@ async def _described(client: Any, listed: Sequence[Any], running: Sequence[Any])
     """The models in the order of their names, as far as Ollama tells of them in time."""
     shown = await _shown(client, [model.model or "" for model in listed])
     loaded = {item.model or item.name: item for item in running}
-    found = (_details(model, told, loaded.get(model.model)) for model, told in zip(listed, shown, strict=True))
+    found = (_details(model, details, loaded.get(model.model)) for model, details in zip(listed, shown, strict=True))
     return tuple(sorted(found, key=lambda model: model.name))
 
 
-def _details(model: Any, told: Any, running: Any) -> ModelDetails:
-    info = dict((told.modelinfo if told else None) or {})
-    about = (told.details if told else None) or model.details
+def _details(model: Any, details: Any, running: Any) -> ModelDetails:
+    info = dict((details.modelinfo if details else None) or {})
+    about = (details.details if details else None) or model.details
     name = model.model or ""
-    capabilities = tuple(told.capabilities) if told and told.capabilities is not None else _guessed(name)
+    capabilities = tuple(details.capabilities) if details and details.capabilities is not None else _guessed(name)
     expires = running.expires_at if running else None
     return ModelDetails(
         name=name,

@@ -136,7 +136,7 @@ def _kind(architecture: str, values: Mapping[str, Any]) -> LocalKind:
         return "scores"
     if pooling or architecture.endswith(_ENCODERS):
         return "embedding"
-    # Without a template it is not known how the model wants to be spoken to: it was trained to go on writing.
+    # Without a template it is not known how the model wants to be spoken to: it was trained to continue a text.
     return "chat" if values.get("tokenizer.chat_template") else ""
 
 

@@ -85,7 +85,7 @@ class JsonReader:
         self.cut = False
         """Whether the text ends before the object does, or goes too deep."""
         self.broken = False
-        """Whether it cannot be told what the object means."""
+        """Whether it cannot be known what the object means."""
         self._text = text
         self._depth = 0
         try:
@@ -180,7 +180,7 @@ class JsonReader:
         if word.casefold() in _WORDS:
             return _WORDS[word.casefold()]
         if self.end == len(self._text):
-            # A number or a word at the very end may go on.
+            # A number or a word at the very end may continue.
             raise IndexError
         try:
             return json.loads(word)

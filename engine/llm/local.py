@@ -46,7 +46,7 @@ TEXT_TOKENS = 2048
 MOST_WAITING = 64
 IDLE_S = 600.0
 _OVERHEAD = 200_000_000
-"""Bytes that a process takes besides weights and context, about."""
+"""Bytes that a process takes in addition to weights and context, about."""
 _DEATHS, _WITHIN_S = 3, 60.0
 _LEAST_START_S, _BYTES_A_SECOND = 60.0, 20_000_000
 """A start takes a minute at most, and a second more for each 20 MB: a slow disk that others read from too."""

@@ -21,7 +21,7 @@ from engine.llm.json_text import LONGEST_REPLY, cut_object, json_objects
 from engine.model.values import Verdict
 
 Strategy = Literal["qualify", "broader", "synonyms", "split", "emphasise"]
-"""Codes that the built-in rewriter has too, so that pages render both alike."""
+"""Codes that the built-in rewriter has too, so that pages render both in the same way."""
 
 _LONGEST_REASON = 600
 _LONGEST_QUERY = 400
@@ -86,7 +86,7 @@ def word_of(value: Any) -> str:
 
 
 def yes_or_no(value: Any, *, yes: frozenset[str] = frozenset(), no: frozenset[str] = frozenset()) -> bool:
-    """A judgement in words, with what a role says for yes and no besides; ``ValueError`` for anything else."""
+    """A judgement in words, with what else a role says for yes and no; ``ValueError`` for anything else."""
     if isinstance(value, bool):
         return value
     words = {word_of(part) for part in re.split(r"[,，、;；]", str(value))}

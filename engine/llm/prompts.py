@@ -74,7 +74,7 @@ LANGUAGE_NAMES: Mapping[Language, str] = {"zh": "Chinese", "en": "English", "oth
 
 
 def free_text(longest: int) -> dict[str, Any]:
-    """A text in a schema: without a limit, a small model can go on in it until its last token."""
+    """A text in a schema: without a limit, a small model can fill it until its last token."""
     return {"type": "string", "maxLength": longest}
 
 

@@ -1,4 +1,4 @@
-"""Chat models besides Ollama's: which providers LangChain knows, whether they can be used, and what a server lists."""
+"""Chat models other than Ollama's: LangChain's providers, whether they can be used, and what a server lists."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def openai_options(settings: Settings, *, reply_tokens: int, timeout_s: float) -
 
 
 def openai_extras(own: bool, *, reply_tokens: int, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Fields of the request body besides LangChain's: the limit under its older name, and the schema of the reply.
+    """More fields of the request body than LangChain's: the limit under its older name, and the schema of the reply.
 
     ``own``: the server is not OpenAI's own, and may know only the older name.
 

@@ -78,7 +78,7 @@ class ScoringReranker:
 class ScoringGrader:
     """Grades by scores (contract: :class:`engine.roles.Grader`), one passage a call so that none bears on another.
 
-    A verdict carries the raw score besides P(relevant). Raises the ``ModelError`` of the first passage that has no
+    A verdict carries the raw score as well as P(relevant). Raises the ``ModelError`` of the first passage that has no
     score, ``TimeoutError`` where the trace's time runs out.
     """
 
@@ -113,7 +113,7 @@ class ScoringGrader:
         return Verdict(
             relevant=relevant,
             confidence=chance if relevant else 1.0 - chance,
-            # Without a word on calibration, so that a rewriter is told the same either way.
+            # Without a word on calibration, so that a rewriter reads the same either way.
             reason=f"Score {raw:.4g}.",
             grader=self._scorer.name,
             raw=raw,

@@ -36,17 +36,17 @@ UNSUPPORTED_AGAIN = (
 )
 _MOST_NAMED = 5
 _LONGEST_NAMED = 300
-"""Sentences, and characters of each, that a second try is told of."""
+"""Sentences, and characters of each, that a second try is given."""
 _QUESTION_TOKENS = 1000
 _FENCE_TOKENS = 800
 """Tags, numbers, headings and chat template around some twenty passages; in a small context around fewer."""
 _LEFT = 0.9
-"""Part of the time left that a second try may take: the first answer must still be told within it."""
+"""Part of the time left that a second try may take: the first answer must still be sent within it."""
 
 Fault = Callable[[str], str]
 """What is wrong with a text as an answer: ``wordless``, ``unsupported``, ``uncited``, or empty where it will do."""
 Mend = Callable[[str], str]
-"""What a model is told of a text that will not do."""
+"""What a model is sent about a text that will not do."""
 
 
 def fault_of_cited(text: str, question: str = "", given: Given | None = None) -> str:

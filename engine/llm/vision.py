@@ -45,7 +45,7 @@ class ChatVision:
     """Reads with a vision model (contract: :class:`engine.roles.ImageReader`): what is written, and what it shows.
 
     The image is decoded and made smaller in a process apart before it is sent, so a model never gets what a camera
-    writes beside a picture. A call that fails is repeated once where that may help. The record of the call has the
+    writes next to a picture. A call that fails is repeated once where that may help. The record of the call has the
     words of the prompt alone.
     """
 

@@ -37,7 +37,7 @@ class ChatWriter(AnsweringRole):
         self._room = model.num_ctx - max(SHORTEST_REPLY, self._reply_tokens)
 
     def reserve(self, reply_tokens: int) -> int:
-        """The last answer with its review takes room besides the reply."""
+        """The last answer with its review takes room in addition to the reply."""
         return 2 * reply_tokens + writer_rules_tokens() + _SUGGESTION_TOKENS
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:

@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 ENDING_S = 60.0
-"""Longer than anything takes that a thread may be in the middle of when it is told to end."""
+"""Longer than anything takes that a thread may be in the middle of when it is asked to end."""
 KILLED_S = 10.0
 
 _log = logging.getLogger(__name__)

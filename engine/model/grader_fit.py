@@ -65,10 +65,10 @@ class GraderFit:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values: what it is and how good it was, without what verdicts depend on."""
         left = ("data", "figures", "questions")
-        told = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in left}
+        kept = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in left}
         return {
             "name": self.name,
-            **told,
+            **kept,
             "questions": len(self.questions),
             "figures": {name: list(pair) for name, pair in self.figures.items()},
         }

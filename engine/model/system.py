@@ -175,7 +175,7 @@ class SettingValue:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider of chat models besides Ollama."""
+    """A provider of chat models other than Ollama."""
 
     name: str
     """As in ``provider:model``."""

@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 LOCAL = Person("", "", "admin")
 """Who sits at a workbench without sign-in, and who types commands on its machine."""
 WORKBENCH = Person("", "Workbench", "admin")
-"""The program itself: while it starts and ends, and where it goes on with what somebody was allowed to begin."""
+"""The program itself: while it starts and ends, and where it continues what a person was allowed to begin."""
 
 _acting: ContextVar[Person | None] = ContextVar("acting", default=None)
 _found: Callable[[], Person | None] | None = None

@@ -93,7 +93,7 @@ class CollectionLimits:
         return self._known().get(collection, frozenset())
 
     @internal
-    def limit_alike(self, collection: str, new_name: str) -> None:
+    def limit_copy(self, collection: str, new_name: str) -> None:
         """Limit another name of a collection, or a copy of it, as the collection is.
 
         The old name stays limited: records of runs have it, and what stands behind it later is opened by an admin.

@@ -24,7 +24,7 @@ CHAT: Final = "chat"
 LONGEST_TAG: Final = 40
 
 _TURNS = frozenset(map(chr, (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))))
-"""Characters that turn the direction of what follows them: a tag could disguise the words beside it."""
+"""Characters that turn the direction of what follows them: a tag could disguise the words next to it."""
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 

@@ -180,7 +180,7 @@ def remedy(
 ) -> DecisionBoundary | None:
     """Find the change that moves one setting least, as a share of its range, and leads to an answer whose gate was met.
 
-    With ``met``, expectations by passage, the generator must be given an expected passage besides; what also lets
+    With ``met``, expectations by passage, the generator must also be given an expected passage; what also lets
     refused passages in is proposed last, and names them. Without, it is not proposed at all: that would be an answer
     and no remedy. None where the run ends well already under ``config``, where no single change is known to help, and
     where ``answerable`` false says that there is no answer. Another gate counts as its whole range, so that moving a

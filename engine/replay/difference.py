@@ -247,7 +247,7 @@ class RunDifference:
 
 
 def difference(a: RunRecord, b: RunRecord) -> RunDifference:
-    """Set two runs side by side; runs that failed, were stopped or still go on are compared as far as they came."""
+    """Set two runs side by side; runs that failed, were stopped or still run are compared as far as they came."""
     seen_a, seen_b = passage_outcomes(a), passage_outcomes(b)
     passages = _passages(a, b, seen_a, seen_b)
     return RunDifference(

@@ -201,7 +201,7 @@ def _probed_again(branch: Branch, outlook: WhatIf) -> int:
     if not branch.config.grade_probe:
         return 0
     known: set[PassageId] = set(branch.by_hand)
-    if judging(branch.config) == judging(branch.parent.config) and _asked_alike(branch, outlook):
+    if judging(branch.config) == judging(branch.parent.config) and _asked_the_same(branch, outlook):
         known |= {name for current in branch.evidence.rounds for name in current.verdicts}
     steps = [step for step in outlook.steps if step.round.index >= branch.fork.round and step.round.searched]
     below = {
@@ -215,7 +215,7 @@ def _probed_again(branch: Branch, outlook: WhatIf) -> int:
     return len(below - known) + deeper
 
 
-def _asked_alike(branch: Branch, outlook: WhatIf) -> bool:
+def _asked_the_same(branch: Branch, outlook: WhatIf) -> bool:
     """Return whether a grader that is asked about the parts of the question here said as much in the parent."""
     parts = outlook.steps[0].round.parts if outlook.steps else ()
     return parts == branch.parent.rounds[0].parts or not (parts or branch.config.models.grader.chats)

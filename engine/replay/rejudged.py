@@ -28,10 +28,10 @@ def rejudged(record: RunRecord, grader: RoleModel, fits: Mapping[str, GraderFit]
         verdicts: dict[PassageId, Verdict] = {}
         for name, verdict in current.verdicts.items():
             stands = verdict.by_cut or verdict.grader == BY_HAND
-            told = verdict if stands else refitted(verdict, fit, share=share)
-            if told is None:
+            revised = verdict if stands else refitted(verdict, fit, share=share)
+            if revised is None:
                 return record
-            verdicts[name] = told
+            verdicts[name] = revised
         rounds.append(replace(current, verdicts=verdicts))
     models = replace(record.config.models, grader=grader)
     return replace(record, config=replace(record.config, models=models), rounds=tuple(rounds))

@@ -30,7 +30,7 @@ class RoundTable:
 
     depth: int
     exhausted: bool
-    """The search found less than it was asked for, so that nothing lies below the depth."""
+    """The search found less than it was asked for, so that nothing is below the depth."""
     below: float
     """The highest similarity that a passage below the depth can have."""
     rank: IntArray
@@ -93,7 +93,7 @@ class RunTable:
     levels: FloatArray
     """Distinct values of ``reach``, ascending."""
     by_confidence: Words
-    """[words, levels + 1]: passages that pass where ``min_confidence`` lies at level i."""
+    """[words, levels + 1]: passages that pass where ``min_confidence`` is at level i."""
     rejected: Words
     """Passages that the grader called not relevant, passed or not."""
     context: tuple[tuple[int, int], ...]

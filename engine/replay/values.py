@@ -32,7 +32,7 @@ Gap = Literal[
 ]
 """What the record cannot tell: ``retrieval`` another collection or workflow, ``candidates`` a deeper search,
 ``verdicts`` kept passages that no one judged, ``rewrite`` the rewriter would see something else, ``unrecorded`` the run
-did not go on here, ``time`` the deadline would fall elsewhere, ``answer`` the generator would see something else,
+did not continue here, ``time`` the deadline would fall elsewhere, ``answer`` the generator would see something else,
 ``routing`` another router would choose, ``memory`` other memories would come up, ``web`` the web would be searched,
 ``evaluation`` the evaluator would be another one or see something else, ``scores`` passages would be reranked that
 this run did not score, ``unmeasured`` an imported trace gives no scale for a threshold that is compared."""
@@ -64,7 +64,7 @@ class Step:
     ungraded: tuple[PassageId, ...] = ()
     """Kept passages that would have been judged and have no recorded verdict."""
     unseen: int = 0
-    """Passages below the recorded depth that might be kept besides."""
+    """Passages below the recorded depth that might be kept as well."""
     passed: tuple[int, int] = (0, 0)
     """Least and most kept passages that pass."""
     score: tuple[float, float] = (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Context of the generator besides passages: the graph by importance, and tables, in one budget (GH-06).
+"""Context of the generator other than passages: the graph by importance, and tables, in one budget (GH-06).
 
 Pure; one function makes the whole context of a run of graph + vector retrieval.
 """

@@ -56,8 +56,8 @@ def _in_script_of(text: str, ids: tuple[str, ...]) -> tuple[str, ...]:
     A short form such as HbA1c is an alias in two languages, and the passages of the other one would only take places.
     """
     chinese = bool(_CHINESE.search(text))
-    alike = tuple(name for name in ids if bool(_CHINESE.search(name)) == chinese)
-    return alike or ids
+    same_script = tuple(name for name in ids if bool(_CHINESE.search(name)) == chinese)
+    return same_script or ids
 
 
 def _matches(folded: str, names: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[int, int, str]]:

@@ -26,7 +26,7 @@ from engine.retrieval.graph_options import graph_options
 RANK_CONSTANT = 1
 """``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before any reranking,
 is 0.76 with 1 and 0.64 with the usual 60, which is for lists of a thousand: a place in all lists of twenty then
-counts for more than the first place in one. After reranking it is 0.87 and 0.84; 0.5 to 3 are alike."""
+counts for more than the first place in one. After reranking it is 0.87 and 0.84; 0.5 to 3 make no difference."""
 SLOPE = 10
 """Places after which relevance is half of the first one's: the default freshness then outweighs one place at the top
 and three among the tenth."""

@@ -55,7 +55,7 @@ class GenerationRequest:
     language: Language
     verified: bool = True
     graph: GraphContext | None = None
-    """What the knowledge graph says beside them, the most important first (graph + vector retrieval)."""
+    """What the knowledge graph adds to them, the most important first (graph + vector retrieval)."""
     tables: tuple[TableGiven, ...] = ()
     """Tables of the question, whose cells are cited ``[T1:B3]``."""
     around: Mapping[PassageId, Around] = field(default_factory=dict)
@@ -203,7 +203,7 @@ class Given:
     passages: tuple[Passage, ...] = ()
     """In the order of their markers, with what surrounds them in their text."""
     tables: tuple[Attachment, ...] = ()
-    besides: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()
     """Texts that have no marker: facts of a graph, an answer that was remembered."""
 
 

@@ -75,7 +75,7 @@ class CollectionInfo:
     kinds: tuple[SourceKind, ...] = ()
     """Kinds of its sources, in the order of ``SOURCE_KINDS``."""
     summaries: int = 0
-    """Summaries of its sources and their sections, kept beside the passages."""
+    """Summaries of its sources and their sections, kept next to the passages."""
     incomplete: int = 0
     """Sources of which parts were left out."""
     unaccounted: int = 0
@@ -91,7 +91,7 @@ class CollectionInfo:
     description: str = ""
     """What its owner says of it."""
     address: str = ""
-    """Where a connected collection of somebody else lives; empty for those of the settings' own store."""
+    """Where a connected collection of others lives; empty for those of the settings' own store."""
     remote_name: str = ""
     """Its name there; ``name`` is what it is called here."""
     read_only: bool = False
@@ -157,7 +157,7 @@ class StoredPassage:
 
     @property
     def context(self) -> str:
-        """What it continues besides its headings: see :class:`engine.model.values.Passage`."""
+        """What it continues in addition to its headings: see :class:`engine.model.values.Passage`."""
         return str(self.meta.get("context") or "")
 
     @property

@@ -15,7 +15,7 @@ from engine.roles import SilentTrace
 from engine.settings import Settings
 
 MOST_MESSAGES = 12
-"""Messages before the last one that are read: what lies further back is seldom meant."""
+"""Messages before the last one that are read: what is further back is seldom meant."""
 _LONGEST_MESSAGE = 1500
 _LONGEST_S = 60.0
 

@@ -89,16 +89,16 @@ class Drafting:
         return self.start(collection, limit, model).result()
 
     async def _step(self, manifest: Manifest, folder: Path, note: Note) -> IngestReport:
-        """Draft the questions of a job, with what an earlier process was told already."""
+        """Draft the questions of a job, with the replies that an earlier process already has."""
         alone: Future[Made] = Future()
-        waits, told = self._waited.pop(manifest.id, (alone, lambda _: None))
+        waits, note_step = self._waited.pop(manifest.id, (alone, lambda _: None))
 
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
         waits.add_done_callback(lambda ended: loop.call_soon_threadsafe(task.cancel) if ended.cancelled() else None)
 
         def tell(step: Step) -> None:
-            told(step)
+            note_step(step)
             note(Progress(step.done, step.total, 0.0, None, "", step.stage))
 
         try:
@@ -121,7 +121,7 @@ class Drafting:
 
         kept = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
         # A process that died after it had kept its drafts is to end with these, and not with as many more.
-        asked = await asyncio.to_thread(self._told, manifest.collection, kept.find(_OWN) or ())
+        asked = await asyncio.to_thread(self._asked_before, manifest.collection, kept.find(_OWN) or ())
         writer = ChatQuestionWriter(RoleModel(manifest.model), self._resources.settings)
         knowledge, limit = self._resources.knowledge, manifest.limit
         made = await make(knowledge, manifest.collection, asked, limit, writer, kept=kept, note=tell)
@@ -129,7 +129,7 @@ class Drafting:
         await asyncio.to_thread(self._evaluations.drafts.add, made.drafts)
         return made
 
-    def _told(self, collection: str, own: Collection[str]) -> list[str]:
+    def _asked_before(self, collection: str, own: Collection[str]) -> list[str]:
         """Questions of this collection that there are, in query sets or drafted before, but for a job's ``own``."""
         store = self._evaluations.store
         sets = [store.query_set(name) for name in store.query_sets()]

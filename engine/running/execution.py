@@ -38,7 +38,7 @@ class RoleSource(Protocol):
 async def execute(
     run: LiveRun, question: str, config: RunConfig, resources: RoleSource, branch: Branch | None = None
 ) -> None:
-    """Run a question, or go on from ``branch``; every way out, cancelling included, is a ``RunFinished`` event."""
+    """Run a question, or continue from ``branch``; every way out, cancelling included, is a ``RunFinished`` event."""
     reason: ReasonOf | None = None
     try:
         ended, reason = await _run(run, question, config, resources, branch)

@@ -40,10 +40,10 @@ class Ingestions:
         self,
         loop: LoopThread,
         resources: Resources,
-        limit_alike: Callable[[str, str], None] = lambda _, __: None,
+        limit_copy: Callable[[str, str], None] = lambda _, __: None,
     ) -> None:
-        """``limit_alike`` gets a collection and the name of its copy, which must be kept from the same people."""
-        self._limit_alike = limit_alike
+        """``limit_copy`` gets a collection and the name of its copy, which must be kept from the same people."""
+        self._limit_copy = limit_copy
         self._loop = loop
         self._resources = resources
         self.kinds = dict(knowledge_kinds(resources.knowledge, self._extractor))
@@ -215,7 +215,7 @@ class Ingestions:
         form = context or info.context
         same = form == info.context and context_model in ("", info.context_model)
         writer = info.context_model if same else self._resources.knowledge.context_model(form, context_model)
-        self._limit_alike(info.name, new_name)
+        self._limit_copy(info.name, new_name)
         wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, context=form, context_model=writer)
         return self.begin(replace(wanted, origin=collection, switch=switch))
 

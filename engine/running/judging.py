@@ -68,8 +68,8 @@ class GraderReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready values."""
-        told = {kind: found.to_dict() for kind, found in self.figures.items()}
-        return {"batch_id": self.batch_id, "grader": self.grader, "figures": told}
+        figures = {kind: found.to_dict() for kind, found in self.figures.items()}
+        return {"batch_id": self.batch_id, "grader": self.grader, "figures": figures}
 
 
 @dataclass(frozen=True, slots=True)

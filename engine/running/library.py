@@ -46,14 +46,14 @@ class Library:
         resources: Resources,
         jobs: Callable[[], Sequence[JobStatus]],
         evaluations: Evaluations,
-        limit_alike: Callable[[str, str], None] = lambda _, __: None,
+        limit_copy: Callable[[str, str], None] = lambda _, __: None,
     ) -> None:
         """``jobs`` tells which ingestions there are: what one writes into is neither renamed nor deleted.
 
-        ``limit_alike`` gets a collection and another name of it, which must be kept from the same people.
+        ``limit_copy`` gets a collection and another name of it, which must be kept from the same people.
         """
         self._evaluations = evaluations
-        self._limit_alike = limit_alike
+        self._limit_copy = limit_copy
         self._loop = loop
         self._resources = resources
         self._jobs = jobs
@@ -114,7 +114,7 @@ class Library:
         info = await self._own(collection)
         await self._check_idle(info)
         await self._check_free(new_name)
-        await asyncio.to_thread(self._limit_alike, info.name, new_name)
+        await asyncio.to_thread(self._limit_copy, info.name, new_name)
         store = await self._knowledge.own_store()
         async with renamed(self._knowledge.graphs, info.name, new_name):
             found = await store.rename(info.name, new_name, keep_old=keep_old)
@@ -130,7 +130,7 @@ class Library:
         info = await self._own(collection, samples=True)
         if alias in [item.name for item in await self._knowledge.collections()]:
             raise StoreError.collection_exists(name=alias)
-        await asyncio.to_thread(self._limit_alike, info.name, alias)
+        await asyncio.to_thread(self._limit_copy, info.name, alias)
         return await (await self._knowledge.own_store()).set_alias(alias, info.name)
 
     @on_loop

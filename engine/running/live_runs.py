@@ -1,4 +1,4 @@
-"""The runs of this process: those that go on, and the last ones that ended."""
+"""The runs of this process: those in progress, and the last ones that ended."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LiveRuns:
         trial: bool = False,
         chat: Chat | None = None,
     ) -> RunId:
-        """Start a run, or go on from ``branch``, which is a trial.
+        """Start a run, or continue from ``branch``, which is a trial.
 
         Raises ``TooManyRuns``, ``EngineClosed``, and ``UnknownCollection`` for one that is kept from who acts.
         """
@@ -128,7 +128,7 @@ class LiveRuns:
             self.stop(run)
 
     def close(self, timeout_s: float) -> None:
-        """Begin no more, cancel those that go on, and wait for each at most ``timeout_s``."""
+        """Begin no more, cancel those in progress, and wait for each at most ``timeout_s``."""
         with self._guard:
             self._closed = True
             runs = list(self._runs.values())

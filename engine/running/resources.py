@@ -239,7 +239,7 @@ class Resources:
         return await asyncio.to_thread(self.fits.used_by, grader, retriever.manifest["collection"])
 
     def _machine(self, *graders: RoleModel) -> dict[str, str]:
-        """Settings of the machine that decide when a call is given up and how many go on side by side."""
+        """Settings of the machine that decide when a call is given up and how many are made side by side."""
         found = {name: f"{getattr(self.settings, name):g}" for name in _MACHINE}
         if any(item.model.startswith(RERANK_SERVER) for item in graders):
             found |= {

@@ -1,4 +1,4 @@
-"""Runs by their ids: those that go on in this process or in another one, and those that are over."""
+"""Runs by their ids: those in progress in this process or in another one, and those that are over."""
 
 from __future__ import annotations
 

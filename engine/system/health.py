@@ -73,7 +73,7 @@ _READ_BY = {
 """Package and format by the module that reads it; it is imported in a process of its own, not for a look."""
 
 ANSWERING: tuple[PartName, ...] = ("knowledge", "records", "ollama", "provider")
-"""Store, database and model servers: what a run needs besides this process."""
+"""Store, database and model servers: what a run needs in addition to this process."""
 
 _COUNTING: WeakKeyDictionary[Database, asyncio.Task[dict[str, str]]] = WeakKeyDictionary()
 """The look at a database that is under way: one that hangs must not take a thread for each further look."""

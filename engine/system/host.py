@@ -100,7 +100,7 @@ class Host:
 
     @needs("viewer")
     def providers(self) -> tuple[Provider, ...]:
-        """Providers of chat models besides Ollama."""
+        """Providers of chat models other than Ollama."""
         return provider_states(self._resources.settings)
 
     @needs("viewer")

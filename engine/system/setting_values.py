@@ -29,7 +29,7 @@ def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
         fresh: Settings | None = Settings.load()
     except InvalidSettings:
         fresh = None
-    said = f": {settings.defaults_of_runs.told()}" if settings.defaults else ""
+    said = f": {settings.defaults_of_runs.in_one_line()}" if settings.defaults else ""
     found = []
     for name, field in (Settings.model_fields | type(settings).model_fields).items():
         value = getattr(settings, name)

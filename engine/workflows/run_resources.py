@@ -32,7 +32,7 @@ class History(Protocol):
 
 
 class Knowledge(Protocol):
-    """What a run may find besides its collection, in the workbench and in a program that it exported."""
+    """What a run may find in addition to its collection, in the workbench and in a program that it exported."""
 
     @property
     def graphs(self) -> GraphStore: ...

@@ -71,9 +71,9 @@ def about(record: RunRecord, reply: Reply) -> dict[str, Any]:
 def usage(record: RunRecord) -> dict[str, int] | None:
     """Tokens of all calls of chat models; none where no model was called, None where a server did not count them."""
     calls = [*record.model_calls, *(record.chat.calls if record.chat else ())]
-    told = [_tokens(call) for call in calls if not (call.built_in or call.cached)]
-    known = [item for item in told if item is not None]
-    if len(known) < len(told):
+    counts = [_tokens(call) for call in calls if not (call.built_in or call.cached)]
+    known = [item for item in counts if item is not None]
+    if len(known) < len(counts):
         return None
     prompt, written = sum(item[0] for item in known), sum(item[1] for item in known)
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}

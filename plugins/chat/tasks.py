@@ -1,4 +1,4 @@
-"""Tasks that a chat program sets a model besides the chat: titles, tags, suggestions.
+"""Tasks that a chat program sets a model in addition to the chat: titles, tags, suggestions.
 
 Open WebUI sends them to the model of the chat, unless its administrator names another one for them; other programs ask
 for a title in words of their own. They ask for no answer from a collection, so they make no run: they are answered at
@@ -83,18 +83,18 @@ def _reply(key: str, history: str) -> dict[str, str | list[str]]:
 def _plain_title(messages: list[ChatMessage]) -> str | None:
     """The title that another chat program asks for, in the last message or in its instructions; else None."""
     asked = messages[-1].text[:_LONGEST_ASKED]
-    told = " ".join(item.text for item in messages if item.role in ("system", "developer"))[:_LONGEST_ASKED]
+    instructions = " ".join(item.text for item in messages if item.role in ("system", "developer"))[:_LONGEST_ASKED]
     earlier = [item.text for item in messages[:-1] if item.role == "user" and item.text]
     if _wants_title(asked):
         first = _embedded(asked) or next(iter(earlier), "")
-    elif not earlier and _wants_title(told):
+    elif not earlier and _wants_title(instructions):
         first = _embedded(asked) or asked
     else:
         return None
     if not first.strip():
         return None
     title = _cut(first)
-    in_json = re.search(r"\{\s*[\"“]title[\"”]\s*:", f"{told}\n{asked}")
+    in_json = re.search(r"\{\s*[\"“]title[\"”]\s*:", f"{instructions}\n{asked}")
     return json.dumps({"title": title}, ensure_ascii=False) if in_json else title
 
 

@@ -44,7 +44,7 @@ _ANSWER_S = 5.0
 
 def main() -> int:
     """Do one job."""
-    told = sys.stdin.buffer
+    frames = sys.stdin.buffer
     # What Ray prints must not get between the frames.
     telling = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -53,7 +53,7 @@ def main() -> int:
         with suppress(OSError, ValueError):
             write_frame(telling, dict(head), body)
 
-    frame = read_frame(told)
+    frame = read_frame(frames)
     if frame is None:
         return 0
     start, _ = frame
@@ -63,7 +63,7 @@ def main() -> int:
         tell({"is": "fault", "fault": fault_plain(Fault.of(error))}, b"")
         return 1
     try:
-        asyncio.run(_work(ray, start, told, tell))
+        asyncio.run(_work(ray, start, frames, tell))
     finally:
         with suppress(Exception):
             ray.shutdown()
@@ -111,11 +111,11 @@ def _look(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
 
 
-async def _work(ray: Any, start: Mapping[str, Any], told: IO[bytes], tell: Tell) -> None:
+async def _work(ray: Any, start: Mapping[str, Any], frames: IO[bytes], tell: Tell) -> None:
     pool, ended, loop = Pool(ray, start, tell), asyncio.Event(), asyncio.get_running_loop()
 
     def listen() -> None:
-        while (frame := read_frame(told)) is not None:
+        while (frame := read_frame(frames)) is not None:
             head, data = frame
             if head["do"] == "block":
                 loop.call_soon_threadsafe(pool.take, Block(head["key"], head["work"], data))
@@ -125,7 +125,7 @@ async def _work(ray: Any, start: Mapping[str, Any], told: IO[bytes], tell: Tell)
                 break
         loop.call_soon_threadsafe(ended.set)
 
-    threading.Thread(target=listen, name="told", daemon=True).start()
+    threading.Thread(target=listen, name="frames", daemon=True).start()
     while not ended.is_set():
         # On a thread, and with no limit: a cluster that is gone does not answer, and then this process is silent.
         resources = await asyncio.to_thread(ray.cluster_resources)

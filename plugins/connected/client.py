@@ -33,7 +33,7 @@ _SCHEMES = ("http", "https", "tcp")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 _KNOCK_S = 2.0
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
-"""Variables under which the client reaches servers through somebody else."""
+"""Variables under which the client reaches servers through a proxy."""
 _DEFAULT_DATABASE = "default"
 
 

@@ -28,7 +28,7 @@ class TextlessCollection(StoreError):
     """Known by its class, because rows that are not there yet may bring a field with text."""
 
     code = "WB226"
-    fact = N_("Collection {name!r} has no field with text beside its vectors.")
+    fact = N_("Collection {name!r} has no field with text next to its vectors.")
     remedy = N_("Choose another collection: without their text, passages can be neither graded nor cited.")
 
 

@@ -48,8 +48,8 @@ class Program:
         self._folder = folder
         self._saved = saved = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
         self.config = config_from_dict(saved["config"])
-        told = {name: os.environ[variable] for name, variable in VARIABLES.items() if os.environ.get(variable)}
-        self.settings = Settings(**{**saved["settings"], **told, "data_dir": folder})
+        given = {name: os.environ[variable] for name, variable in VARIABLES.items() if os.environ.get(variable)}
+        self.settings = Settings(**{**saved["settings"], **given, "data_dir": folder})
         self.knowledge = Knowledge(saved, folder, self.settings)
         self._looks = GraphLooks()
         self._opening = asyncio.Lock()

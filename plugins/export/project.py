@@ -151,8 +151,8 @@ def _address(uri: str) -> str:
 
 
 def _of_machine(settings: Settings) -> dict[str, Any]:
-    told = {name: getattr(settings, name) for name in _OF_MACHINE if name in settings.model_fields_set}
-    return {name: without_userinfo(value) if name.endswith("_url") else value for name, value in told.items()}
+    values = {name: getattr(settings, name) for name in _OF_MACHINE if name in settings.model_fields_set}
+    return {name: without_userinfo(value) if name.endswith("_url") else value for name, value in values.items()}
 
 
 def _project(modules: Modules, given: RunResources, saved: Mapping[str, Any]) -> Project:

@@ -65,12 +65,12 @@ class Asking(Tools):
 async def _followed(engine: Engine, run_id: RunId, config: RunConfig, ctx: Context) -> None:
     """Wait for the end of a run, and tell the caller of each node."""
     nodes = workflow(config.workflow).flow.nodes
-    told = 0
+    step = 0
     async for event in engine.aevents(run_id):
         if isinstance(event, NodeStarted):
-            told += 1
+            step += 1
             node = nodes[event.node].name if event.node in nodes else event.node
-            await ctx.report_progress(told, None, f"{node}, step {told} of run {run_id}")
+            await ctx.report_progress(step, None, f"{node}, step {step} of run {run_id}")
 
 
 def _answered(record: RunRecord, link: str, telling: InWords, language: Language) -> Answered:

@@ -28,5 +28,5 @@ def add_prompts(server: MCPServer[Any]) -> None:
             f"Find settings for the query set {query_set!r}. Look for its newest batch with `list_batches`; without "
             "one say that evidence has to be gathered first. Call `sweep` over two settings that need no calls, "
             "such as grade_pass_threshold or min_relevant, similarity_threshold and top_k; `list_settings` has their "
-            "ranges. Report the recommendation with how sure it is, and say so where nothing can be told apart."
+            "ranges. Report the recommendation with how sure it is, and say so where settings cannot be distinguished."
         )

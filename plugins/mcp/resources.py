@@ -31,13 +31,13 @@ def add_resources(server: MCPServer[Any], bench: Bench) -> None:
     """The three kinds of resources, as templates."""
 
     @server.resource(_RECORDS, name="run", title="Record of a run", mime_type=_JSON)
-    @_told
+    @_resource_faults
     def record(run_id: str) -> str:
         """Everything that a run left: rounds, passages, verdicts, decisions, prompts and replies; it may be long."""
         return _json(bench.engine.record(run_id).to_dict())
 
     @server.resource(_REPORTS, name="report", title="What happened in a run", mime_type="text/plain")
-    @_told
+    @_resource_faults
     def report(run_id: str) -> str:
         """A run in plain sentences."""
         engine, telling = bench.engine, bench.telling
@@ -48,7 +48,7 @@ def add_resources(server: MCPServer[Any], bench: Bench) -> None:
         return "\n".join([found.question, "", *story, "", *decided, "", ending, cut(found.answer, LONGEST_ANSWER)])
 
     @server.resource(_COLLECTIONS, name="collection", title="A collection and its sources", mime_type=_JSON)
-    @_told
+    @_resource_faults
     def collection(name: str) -> str:
         """Describe a collection, and its sources with what was read of each and what was left out."""
         info = bench.engine.describe(name)
@@ -90,7 +90,7 @@ def listed(bench: Bench) -> list[Resource]:
     return [*collections, *runs]
 
 
-def _told(read: Callable[_P, str]) -> Callable[_P, str]:
+def _resource_faults(read: Callable[_P, str]) -> Callable[_P, str]:
     """Faults of ours as faults of a resource, which carry their sentences."""
 
     @wraps(read)

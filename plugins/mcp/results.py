@@ -171,12 +171,12 @@ class WouldHave(BaseModel):
     sentence: str
     state: str = Field(
         description="known: the recorded answer stands; generation: the path is known, an answer would have to be "
-        "written; needs_calls: the path cannot be told without calls"
+        "written; needs_calls: the path cannot be known without calls"
     )
     same_path: bool
     outcome: str | None = None
     missing: str | None = Field(None, description="what the record cannot tell")
-    without_effect: list[str] = Field([], description="settings given that count for nothing beside the others")
+    without_effect: list[str] = Field([], description="settings given that count for nothing next to the others")
     decisions: list[str]
     passages: list[str] = Field([], description="what the answer would be made from, as far as that is known")
     admits: list[Admits] = Field([], description="those of them that the run had held back: look before you take it")

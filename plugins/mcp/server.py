@@ -46,7 +46,7 @@ TOOLS: Mapping[str, Role] = {
     **dict.fromkeys(("list_settings", "list_batches", "sweep"), "viewer"),
     **dict.fromkeys(("ask", "save_settings", "tag_run", "judge_passage", "ingest_text", "gather"), "editor"),
 }
-"""The tools of the MCP server by name; what they call passes by the tables above besides."""
+"""The tools of the MCP server by name; what they call passes the tables above as well."""
 _PROBLEMS = 5
 
 

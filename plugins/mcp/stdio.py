@@ -50,7 +50,7 @@ class Bridge(WorkbenchServer):
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool, there or here."""
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
             if context is not None:
                 await context.report_progress(progress, total, message)
 
@@ -59,7 +59,7 @@ class Bridge(WorkbenchServer):
             async with self._own.used():
                 return await super().call_tool(name, arguments, context)
         try:
-            return await self._there(app, lambda client: client.call_tool(name, arguments, progress_callback=told))
+            return await self._there(app, lambda client: client.call_tool(name, arguments, progress_callback=report))
         except WorkbenchError as error:
             return self._failed(name, error, arguments)
         except MCPError:

@@ -91,9 +91,9 @@ class Neo4jSession:
         """Version and edition of the server."""
 
         async def ask(tx: Transaction) -> str:
-            query = "CALL dbms.components() YIELD versions, edition RETURN versions[0] + ' ' + edition AS told LIMIT 1"
+            query = "CALL dbms.components() YIELD versions, edition RETURN versions[0] + ' ' + edition AS name LIMIT 1"
             (row,) = await rows(tx, query)
-            return str(row["told"])
+            return str(row["name"])
 
         return await self.read(ask)
 
@@ -183,8 +183,8 @@ class Neo4jSession:
             return SERVER_REFUSES(address=self.address)
         if isinstance(error, UNREACHABLE):
             return SERVER_UNREACHABLE(address=self.address)
-        told = " ".join(str(error).split())[:_LONGEST_SAID].rstrip(".")
-        return FAILED(address=self.address, why=f"{told or type(error).__name__}.")
+        message = " ".join(str(error).split())[:_LONGEST_SAID].rstrip(".")
+        return FAILED(address=self.address, why=f"{message or type(error).__name__}.")
 
 
 async def rows(tx: Transaction, query: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

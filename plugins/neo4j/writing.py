@@ -125,11 +125,11 @@ async def add(tx: Transaction, graph: str, read: Sequence[PassageGraph]) -> None
     mentions: list[dict[str, Any]] = []
     tellings: list[dict[str, Any]] = []
     for passage, item in latest.items():
-        spoken, told = read_in(item)
+        spoken, related = read_in(item)
         touched.entities.update(one.entity for one in spoken)
-        touched.relationships.update(one.key for one in told)
+        touched.relationships.update(one.key for one in related)
         mentions += [_mention_row(one, passage) for one in spoken]
-        tellings += [_telling_row(one, passage) for one in told]
+        tellings += [_telling_row(one, passage) for one in related]
     passages = [{"id": passage, "text_hash": item.text_hash} for passage, item in latest.items()]
     query = "UNWIND $rows AS row CREATE (:WorkbenchPassage {graph: $graph, id: row.id, text_hash: row.text_hash})"
     for statement, data in ((query, passages), (_ADD_MENTIONS, mentions), (_ADD_TELLINGS, tellings)):
@@ -171,9 +171,9 @@ async def _take_out(tx: Transaction, graph: str, passages: list[str]) -> _Touche
     found = "UNWIND $ids AS id MATCH (p:WorkbenchPassage {graph: $graph, id: id})"
     spoken = await rows(tx, f"{found}-[:WORKBENCH_SPEAKS_OF]->(e) RETURN DISTINCT e.id AS id", given)
     query = f"{found}-[t:WORKBENCH_TELLS]->() RETURN DISTINCT t.source AS source, t.type AS type, t.target AS target"
-    told = await rows(tx, query, given)
+    related = await rows(tx, query, given)
     await rows(tx, f"{found} DETACH DELETE p", given)
-    keys = {(row["source"], row["type"], row["target"]) for row in told}
+    keys = {(row["source"], row["type"], row["target"]) for row in related}
     return _Touched({row["id"] for row in spoken}, keys)
 
 
@@ -195,14 +195,14 @@ async def _rebuild(tx: Transaction, graph: str, touched: _Touched, passages: lis
 
 async def _rebuild_relationships(tx: Transaction, graph: str, keys: Iterable[_Key]) -> None:
     keys = sorted(keys)
-    told: defaultdict[_Key, list[Telling]] = defaultdict(list)
+    by_key: defaultdict[_Key, list[Telling]] = defaultdict(list)
     for row in await rows(tx, _TELLINGS, {"graph": graph, "keys": [_joined(key) for key in keys]}):
         item = Telling(**row)
-        told[item.key].append(item)
+        by_key[item.key].append(item)
     named = [dict(zip(("source", "type", "target"), key, strict=True)) for key in keys]
     await rows(tx, _UNRELATE, {"graph": graph, "rows": named})
     data = []
-    for key, tellings in told.items():
+    for key, tellings in by_key.items():
         description, weight = merged_weight(tellings)
         more = {"description": description, "weight": weight, "passages": sorted(item.passage for item in tellings)}
         data.append({**dict(zip(("source", "type", "target"), key, strict=True)), **more})

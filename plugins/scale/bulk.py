@@ -173,7 +173,7 @@ class _HttpImports:
             timeout=self._timeout_s,
         )
         answer.raise_for_status()
-        told = answer.json()
-        if told.get("code") not in (0, 200):
-            raise NOT_IMPORTED(collection=str(body.get("collectionName", "")), why=str(told.get("message", "")))
-        return dict(told.get("data") or {})
+        reply = answer.json()
+        if reply.get("code") not in (0, 200):
+            raise NOT_IMPORTED(collection=str(body.get("collectionName", "")), why=str(reply.get("message", "")))
+        return dict(reply.get("data") or {})

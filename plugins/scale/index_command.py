@@ -93,8 +93,8 @@ def _print(view: IndexView, console: Console) -> None:
         console.print("what it finds has not been measured: --measure", style="dim")
         return
     found = view.recall
-    told = f"{found.kind}, {found.passages} passages, {found.questions} questions, {found.measured_at}"
-    console.print(escape(told), style="dim")
+    heading = f"{found.kind}, {found.passages} passages, {found.questions} questions, {found.measured_at}"
+    console.print(escape(heading), style="dim")
     for row in found.rows:
         breadth = f"{row.breadth:>6}" if row.breadth else "     –"
         console.print(

@@ -16,7 +16,7 @@ def add_load(commands: Any) -> None:
     said = (
         "Put passages with vectors that were made elsewhere into a collection: JSON lines or Parquet with source, text "
         "and vector, and where wanted id, title, section, ordinal and kind; rows of a source stand together. What is "
-        "there already is skipped, so the same command goes on after an interrupt."
+        "there already is skipped, so the same command continues after an interrupt."
     )
     load = commands.add_parser("load", help="put in passages that were embedded elsewhere", description=said)
     load.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON lines (.jsonl) or Parquet (.parquet)")

@@ -24,7 +24,7 @@ BLOCK = 1_000
 BULK_BLOCK = 20_000
 """Passages of one file to import: 150 MB with 384 dimensions."""
 _COMPARED = 4
-_ALIKE = 0.9
+_SAME_VECTORS = 0.9
 """Least mean cosine of vectors of the same model: what other programs round or cut differently is above it."""
 
 
@@ -61,7 +61,7 @@ async def load_vectors(
     for number, source in enumerate(sources_of(files, embedder.dim, now)):
         if not number:
             form = await _form(store, collection, context)
-            await _check_alike(embedder, source, collection, form)
+            await _check_same_vectors(embedder, source, collection, form)
             await make_collection(store, collection, embedder, "", form)
             present = {info.source: info for info in await store.sources(collection)}
         there = present.get(source.name)
@@ -80,11 +80,13 @@ async def _form(store: MilvusStore, collection: str, context: PassageContext | N
         return context or "none"
 
 
-async def _check_alike(embedder: Embedder, source: EmbeddedSource, collection: str, context: PassageContext) -> None:
+async def _check_same_vectors(
+    embedder: Embedder, source: EmbeddedSource, collection: str, context: PassageContext
+) -> None:
     few = source.passages[:_COMPARED]
     again = await embedder.embed_passages([item.searched(context) for item in few])
     found = float(np.mean([cosine(row, known) for row, known in zip(again, source.vectors, strict=False)]))
-    if found < _ALIKE:
+    if found < _SAME_VECTORS:
         raise VECTORS_UNLIKE(collection=collection, model=embedder.model_id, cosine=round(found, 2))
 
 

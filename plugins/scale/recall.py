@@ -25,12 +25,12 @@ LIMIT = 10
 QUESTIONS = 100
 _PAGE = 2000
 """Vectors read between two looks at progress and cancellation."""
-_BESIDE = 10
+_EXTRA = 10
 """Exact hits kept beyond k: those as near as the last one count as well as it does."""
 _AS_NEAR = 1e-6
 
 Compared = Callable[[int, int], None]
-"""Told vectors compared and all of them."""
+"""Receives the number of vectors compared and of all vectors."""
 
 
 async def measure_recall(
@@ -123,12 +123,12 @@ class Exact:
         ids = list(page)
         self.compared += len(ids)
         scores = self.queries @ _unit(np.stack(list(page.values()))).T
-        most = self.limit + _BESIDE + 1
+        most = self.limit + _EXTRA + 1
         for place, row in enumerate(scores):
             best = np.argpartition(-row, min(most, len(row)) - 1)[:most]
             own = self.keys[place]
             fresh = [(float(row[column]), ids[column]) for column in best if ids[column] != own]
-            self.found[place] = sorted([*self.found[place], *fresh], reverse=True)[: self.limit + _BESIDE]
+            self.found[place] = sorted([*self.found[place], *fresh], reverse=True)[: self.limit + _EXTRA]
 
     def share(self, place: int, found: Sequence[PassageId]) -> float:
         """Share of the exact nearest of one question that are among what an index found, itself left out."""

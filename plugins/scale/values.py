@@ -10,7 +10,7 @@ IndexKind = Literal["FLAT", "IVF_FLAT", "IVF_SQ8", "HNSW", "DISKANN"]
 """An index that a collection of a Milvus server can be given.
 
 ``FLAT`` compares with every vector. ``IVF_FLAT`` looks into the nearest of many cells, ``IVF_SQ8`` does so with one
-byte a dimension, ``HNSW`` walks a graph of neighbours, ``DISKANN`` walks one that lies on the disk of the server.
+byte a dimension, ``HNSW`` walks a graph of neighbours, ``DISKANN`` walks one that is on the disk of the server.
 """
 
 

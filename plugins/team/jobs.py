@@ -194,7 +194,7 @@ class TeamJobs:
         return row.status
 
     def resume(self, job_id: str) -> JobStatus:
-        """Go on here with a job that is over and not done; raises ``UnknownJob``, ``JobError``."""
+        """Continue here a job that is over and not done; raises ``UnknownJob``, ``JobError``."""
         row = self._row(job_id)
         if self._is_here(job_id, row):
             status = self._run("resume", job_id)
@@ -260,7 +260,7 @@ class TeamJobs:
         return status
 
     def _begun(self, job_id: str, known: JobStatus) -> JobStatus:
-        """Go on with a job that is this process's own now; as failed where it cannot be.
+        """Continue a job that is this process's own now; as failed where it cannot be.
 
         Raises ``JobsUnreachable`` and ``EngineClosed``: then it is started at a later look, or by another process.
         """
@@ -309,7 +309,7 @@ class TeamJobs:
                 self._run("stop", job_id)
 
     def _adopt_orphans(self) -> None:
-        """Go on with jobs whose process is gone, and forget those that were done long ago."""
+        """Continue jobs whose process is gone, and forget those that were done long ago."""
         done = 0
         for job_id, row in self._table.rows().items():
             if row.status.state == "done":
@@ -317,7 +317,7 @@ class TeamJobs:
                 if done > _KEPT_DONE:
                     self._table.remove(job_id)
             elif not row.status.over and (job_id in self._unbegun or not self._table.alive(row.owner)):
-                _log.info("job %s goes on here: the process that did it is gone", job_id)
+                _log.info("job %s continues here: the process that did it is gone", job_id)
                 self._taken_over(job_id, row)
 
 

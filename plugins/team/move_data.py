@@ -17,7 +17,7 @@ from engine.settings import Settings
 if TYPE_CHECKING:
     from engine.database.databases import Databases
     from engine.database.moving import MovedTable
-    from plugins.team.moving import Told
+    from plugins.team.moving import CopyProgress
 
 _DIGITS = 16
 
@@ -53,12 +53,12 @@ def _move_data(options: argparse.Namespace) -> int:
         with bar_on(Console(stderr=True)) as bar:
             tasks: dict[str, Any] = {}
 
-            def told(name: str, done: int, total: int) -> None:
+            def show(name: str, done: int, total: int) -> None:
                 if name not in tasks:
                     tasks[name] = bar.add_task(name, total=total)
                 bar.update(tasks[name], completed=done)
 
-            moved = _moved(source, target, told, settings)
+            moved = _moved(source, target, show, settings)
     finally:
         source.close()
         target.close()
@@ -66,18 +66,18 @@ def _move_data(options: argparse.Namespace) -> int:
     return 0
 
 
-def _moved(source: Databases, target: Databases, told: Told, settings: Settings) -> list[MovedTable]:
+def _moved(source: Databases, target: Databases, progress: CopyProgress, settings: Settings) -> list[MovedTable]:
     from plugins.team.job_moving import JobMove
     from plugins.team.moving import move, require_free
 
     require_free(source, target)
     if source.by_part.keys() == target.by_part.keys():
         # Encrypted ones are rows like others, and so are jobs.
-        return move(source, target, told)
+        return move(source, target, progress)
     # Looked at before anything is written.
     plugged = [plugin.tables(settings, source, target) for plugin in plugins() if plugin.tables is not None]
     jobs = JobMove.planned(settings.data_dir / "ingest", source, target)
-    return [*move(source, target, told), *(copy() for copy in plugged), jobs.done()]
+    return [*move(source, target, progress), *(copy() for copy in plugged), jobs.done()]
 
 
 def _print(moved: Sequence[MovedTable]) -> None:

@@ -25,11 +25,11 @@ PASSING = frozenset({INSTANCES.name, MODEL_SLOTS.name, MODEL_PACES.name})
 _BLOCK = 500
 """Rows of one transaction, and of what is in memory."""
 
-Told = Callable[[str, int, int], None]
+CopyProgress = Callable[[str, int, int], None]
 """Hears of a table's name, of rows done and of all its rows."""
 
 
-def move(source: Databases, target: Databases, told: Told = lambda *_: None) -> list[MovedTable]:
+def move(source: Databases, target: Databases, progress: CopyProgress = lambda *_: None) -> list[MovedTable]:
     """Copy every table that both have a place for, those first that others refer to.
 
     Nothing is written before every row of the target was found in the source. Raises ``RecordError`` where that is not
@@ -44,7 +44,7 @@ def move(source: Databases, target: Databases, told: Told = lambda *_: None) -> 
     ]
     for table, one, other in pairs:
         _require_own(table, one, other)
-    moved = [_copy(table, one, other, told) for table, one, other in pairs]
+    moved = [_copy(table, one, other, progress) for table, one, other in pairs]
     for (table, one, other), item in zip(pairs, moved, strict=True):
         found = checksum_of(other, table)
         if (found.rows, found.text) != (item.rows, item.checksum):
@@ -88,12 +88,12 @@ def _require_own(table: Table, source: Database, target: Database) -> None:
             pass
 
 
-def _copy(table: Table, source: Database, target: Database, told: Told) -> MovedTable:
+def _copy(table: Table, source: Database, target: Database, progress: CopyProgress) -> MovedTable:
     """Write the rows that the target does not have; each block is there whole or not at all."""
     found, written, block = Checksum(), 0, []
     total = _count(source, table)
     with closing(_rows(source, table)) as rows, closing(_rows(target, table)) as there:
-        told(table.name, 0, total)
+        progress(table.name, 0, total)
         for row, present in _compared(table, source, target, rows, there, all_rows=True):
             found.add(row)
             if not present:
@@ -102,9 +102,9 @@ def _copy(table: Table, source: Database, target: Database, told: Told) -> Moved
                 written += _write(target, table, block)
                 block = []
             if not found.rows % _BLOCK:
-                told(table.name, found.rows, total)
+                progress(table.name, found.rows, total)
     written += _write(target, table, block)
-    told(table.name, found.rows, total)
+    progress(table.name, found.rows, total)
     return MovedTable(table.name, found.rows, written, found.text)
 
 

@@ -137,7 +137,7 @@ class PostgresDatabase(Database):
         self._engine.dispose()
 
     def _connected(self) -> psycopg.Connection:
-        """A connection of its own, besides those that are lent."""
+        """A connection of its own, apart from those that are lent."""
         import psycopg
 
         address = self._engine.url.set(drivername="postgresql").render_as_string(hide_password=False)

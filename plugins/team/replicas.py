@@ -1,4 +1,4 @@
-"""State shared with the other processes on the database besides records: jobs, and turns at model servers."""
+"""State shared with the other processes on the database in addition to records: jobs, and turns at model servers."""
 
 from __future__ import annotations
 

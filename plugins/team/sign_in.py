@@ -1,7 +1,7 @@
 """Current user of a page where people sign in, and the sign-in page.
 
 Streamlit signs people in (``[auth]`` in its secrets) and keeps what their provider says of them in a signed cookie. A
-page's script, its callbacks and its fragments ask :func:`person_here`; requests besides pages are known by
+page's script, its callbacks and its fragments ask :func:`person_here`; requests other than pages are known by
 :func:`person_of_cookies`.
 """
 

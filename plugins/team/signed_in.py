@@ -25,7 +25,7 @@ from plugins.team.claims import SignedIn
 from plugins.team.page_cookie import NAME, PageCookies
 
 _NEXT = "workbench_next"
-"""Where somebody wanted to go who has to sign in first."""
+"""The address that a person wanted before signing in."""
 _NEXT_S = 900
 _LONGEST_NEXT = 1500
 _READ_ONLY = frozenset({"GET", "HEAD"})

@@ -101,15 +101,15 @@ def _describe_parameters(call: ModelCall, config: RunConfig, fields: Fields) -> 
     """Set the numbers that a call was made with, where the settings of the run name its model."""
     asked = _asked_with(call, config)
     temperature = call.temperature if call.temperature is not None else asked.temperature if asked else None
-    told: dict[str, Value | None] = {"temperature": temperature}
+    parameters: dict[str, Value | None] = {"temperature": temperature}
     if asked is not None:
-        told |= {
+        parameters |= {
             "seed": asked.seed,
             "num_ctx": asked.num_ctx if asked.model.startswith(("ollama:", "local:")) else None,
         }
         fields.put("gen_ai.request.seed", asked.seed)
     fields.put("gen_ai.request.temperature", temperature)
-    fields.put_json(SpanAttributes.LLM_INVOCATION_PARAMETERS, told)
+    fields.put_json(SpanAttributes.LLM_INVOCATION_PARAMETERS, parameters)
 
 
 def _asked_with(call: ModelCall, config: RunConfig) -> RoleModel | None:

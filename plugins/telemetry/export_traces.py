@@ -28,8 +28,8 @@ def add_export_traces(commands: argparse._SubParsersAction[argparse.ArgumentPars
     export = commands.add_parser("export-traces", help=meaning, description=f"{meaning.capitalize()}.")
     export.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs, or of demos such as demo-rescue-en")
     export.add_argument("--last", type=int, default=0, metavar="N", help="the newest N runs as well")
-    told = "a file that ends in .json or .jsonl, - for standard output, or an address; default: WORKBENCH_OTLP_ENDPOINT"
-    export.add_argument("--to", default="", metavar="FILE|ADDRESS", help=told)
+    to = "a file that ends in .json or .jsonl, - for standard output, or an address; default: WORKBENCH_OTLP_ENDPOINT"
+    export.add_argument("--to", default="", metavar="FILE|ADDRESS", help=to)
     export.add_argument(
         "--content",
         action=argparse.BooleanOptionalAction,

@@ -75,9 +75,9 @@ class Fields:
         self.put(f"{at}.{DocumentAttributes.DOCUMENT_ID}", self.wanted.passage(passage.id))
         self.put(f"{at}.{DocumentAttributes.DOCUMENT_SCORE}", score)
         self.say(f"{at}.{DocumentAttributes.DOCUMENT_CONTENT}", passage.text)
-        told = {"source": passage.source, "section": passage.section, "title": passage.title, "dated": passage.dated}
+        named = {"source": passage.source, "section": passage.section, "title": passage.title, "dated": passage.dated}
         self.put_json(
-            f"{at}.{DocumentAttributes.DOCUMENT_METADATA}", {**figures, **(told if self.wanted.content else {})}
+            f"{at}.{DocumentAttributes.DOCUMENT_METADATA}", {**figures, **(named if self.wanted.content else {})}
         )
 
 

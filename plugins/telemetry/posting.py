@@ -89,8 +89,8 @@ def _annotation(span: str, score: Score) -> dict[str, Any]:
     """A judgement as the REST API of an Arize Phoenix takes it; one that is sent again replaces itself."""
     result = {"label": score.label, "score": score.score, "explanation": score.explanation or None}
     place = {} if score.document is None else {"document_position": score.document}
-    told = {name: value for name, value in result.items() if value is not None}
-    return {"span_id": span, "name": score.name, "annotator_kind": score.by, "result": told, **place}
+    values = {name: value for name, value in result.items() if value is not None}
+    return {"span_id": span, "name": score.name, "annotator_kind": score.by, "result": values, **place}
 
 
 def _raise_for(status: int, address: str) -> None:
@@ -107,10 +107,10 @@ def _raise_for(status: int, address: str) -> None:
 
 def _raise_for_rejected(answer: httpx.Response, address: str) -> None:
     """Raise ``TelemetryError`` where a receiver says that it took only some of the spans."""
-    told = ExportTraceServiceResponse()
+    reply = ExportTraceServiceResponse()
     try:
-        told.ParseFromString(answer.content if _PROTOBUF in answer.headers.get("content-type", "") else b"")
+        reply.ParseFromString(answer.content if _PROTOBUF in answer.headers.get("content-type", "") else b"")
     except DecodeError:
         return
-    if told.partial_success.rejected_spans:
-        raise TelemetryError.rejected(address=address, rejected=told.partial_success.rejected_spans)
+    if reply.partial_success.rejected_spans:
+        raise TelemetryError.rejected(address=address, rejected=reply.partial_success.rejected_spans)

@@ -69,11 +69,11 @@ def of_run(record: RunRecord) -> tuple[Score, ...]:
 
 def attributes_of(score: Score, **more: Value) -> Attributes:
     """The attributes of the event that tells of a score."""
-    told: dict[str, Value | None] = {
+    values: dict[str, Value | None] = {
         "gen_ai.evaluation.name": score.name,
         "gen_ai.evaluation.score.label": score.label,
         "gen_ai.evaluation.score.value": score.score,
         "gen_ai.evaluation.explanation": score.explanation or None,
         **more,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}

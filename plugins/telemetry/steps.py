@@ -154,11 +154,11 @@ def _describe_grading(step: Step, current: Round | None, record: RunRecord, fiel
     fields.put("workbench.judged", len(current.verdicts))
     fields.put("workbench.reused", len(current.reused))
     fields.put("workbench.passed", sum(item.passes(bar) for name, item in current.verdicts.items() if name in kept))
-    told = (scores.of_verdict(verdict, fields.wanted) for verdict in current.verdicts.values())
+    judged = (scores.of_verdict(verdict, fields.wanted) for verdict in current.verdicts.values())
     fields.say_output(
         [
             {"passage": name, "label": item.label, "score": item.score, "reason": item.explanation}
-            for name, item in zip(current.verdicts, told, strict=True)
+            for name, item in zip(current.verdicts, judged, strict=True)
         ]
     )
     return scores.of_round(record, current, step.visit.node, fields.wanted)

@@ -109,9 +109,9 @@ class _Making:
         own = {name: getattr(config.options, name) for name in workflow(record.workflow).own_settings}
         models = {role: config.models.of(role).name for role in ROLES if role in record.manifest}  # type: ignore[arg-type]
         named = {name: record.manifest[name] for name in _OF_MANIFEST if name in record.manifest}
-        told = {"collection": record.collection} if self._wanted.content else {}
+        collection = {"collection": record.collection} if self._wanted.content else {}
         fork = {"parent": record.fork.parent, "round": record.fork.round} if record.fork else None
-        return {**told, **named, "models": models, "settings": {**settings, **own}, "branch_of": fork}
+        return {**collection, **named, "models": models, "settings": {**settings, **own}, "branch_of": fork}
 
     # -- nodes and calls ------------------------------------------------------------------------------------------
 
@@ -158,10 +158,10 @@ class _Making:
             events.append(self._judged(score, self._inside(span, at_ms), passage))
         events += [self._judged(score, span.end_ns) for score in span.scores if score.document is None]
         for decision in step.decisions:
-            told: dict[str, Value] = {"route": decision.route, "reason": decision.reason}
-            told |= {"inequality": decision.inequality} if decision.comparisons else {}
-            told |= {"passed": decision.passed, "kept": decision.kept, "pass_rate": decision.pass_rate}
-            events.append(SpanEvent("decision", span.end_ns, told))
+            attributes: dict[str, Value] = {"route": decision.route, "reason": decision.reason}
+            attributes |= {"inequality": decision.inequality} if decision.comparisons else {}
+            attributes |= {"passed": decision.passed, "kept": decision.kept, "pass_rate": decision.pass_rate}
+            events.append(SpanEvent("decision", span.end_ns, attributes))
         if visit.error:
             fault = self._record.error
             if fault is not None and fault.node == visit.node and fault.code == visit.error:
@@ -176,17 +176,17 @@ class _Making:
         return SpanEvent(scores.EVENT, at_ns, scores.attributes_of(score, **more))
 
     def _fault_event(self, name: str, fault: Fault, at_ns: int) -> SpanEvent:
-        told: dict[str, Value] = {"exception.type": fault.code}
+        attributes: dict[str, Value] = {"exception.type": fault.code}
         if self._wanted.content:
-            told |= {"exception.message": self._said(fault), "workbench.remedy": self._clean(fault.remedy)}
-        return SpanEvent(name, at_ns, told)
+            attributes |= {"exception.message": self._said(fault), "workbench.remedy": self._clean(fault.remedy)}
+        return SpanEvent(name, at_ns, attributes)
 
-    def _failure(self, told: str) -> str | None:
+    def _failure(self, failure: str) -> str | None:
         """Describe a failure; without content, by its code or the class of exception it starts with."""
-        if not told:
+        if not failure:
             return None
-        first = re.match(r"\w{1,60}(?=:|$)", told, re.ASCII)
-        return self._wanted.text(self._clean(told)) or (first[0] if first else "error")
+        first = re.match(r"\w{1,60}(?=:|$)", failure, re.ASCII)
+        return self._wanted.text(self._clean(failure)) or (first[0] if first else "error")
 
     def _said(self, fault: Fault) -> str:
         fact = self._wanted.text(self._clean(fault.fact))

@@ -48,7 +48,7 @@ class Program:
     similarity: Scale
     confidence: Scale
     config: RunConfig
-    """As far as it is told without looking at where the program went: depth, models, collection."""
+    """As far as it is known without looking at where the program went: depth, models, collection."""
 
 
 def run_id_of(trace: ForeignTrace) -> RunId:
@@ -91,7 +91,7 @@ def _model(traces: Sequence[ForeignTrace], role: str) -> RoleModel:
 
 
 def similarity_of(traces: Sequence[ForeignTrace]) -> Scale:
-    """``given`` where every score lies in [0, 1] and falls with the rank, in all searches of the program (TR-03)."""
+    """``given`` where every score is in [0, 1] and falls with the rank, in all searches of the program (TR-03)."""
     searches = [search for trace in traces for search in trace.searches if search.passages]
     for search in searches:
         scores = [item.score for item in search.passages]

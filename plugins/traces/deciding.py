@@ -146,15 +146,15 @@ def events_of(record: RunRecord, trace: ForeignTrace | None = None) -> list[Even
         author=record.author,
         origin=record.origin,
     )
-    told: list[Event] = [begun, Prepared(manifest=record.manifest)]
+    events: list[Event] = [begun, Prepared(manifest=record.manifest)]
     for own in record.rounds:
-        told += _round_events(record, own.index, trace)
-    told += _answer_events(record, trace)
+        events += _round_events(record, own.index, trace)
+    events += _answer_events(record, trace)
     if record.outcome is not None:
-        told.append(
+        events.append(
             RunFinished(outcome=record.outcome, reason=record.reason, error=record.error, t_ms=record.duration_ms)
         )
-    return [replace(event, seq=place) for place, event in enumerate(told, start=1)]
+    return [replace(event, seq=place) for place, event in enumerate(events, start=1)]
 
 
 def _round_events(record: RunRecord, index: int, trace: ForeignTrace | None) -> Iterator[Event]:
@@ -192,28 +192,28 @@ def _times_of(record: RunRecord, index: int, trace: ForeignTrace | None) -> dict
 
 def _answer_events(record: RunRecord, trace: ForeignTrace | None) -> Iterator[Event]:
     last = len(record.rounds) - 1
-    told: list[Event] = [ContextAssembled(context=record.context)] if record.context is not None else []
-    told += [ModelCalled(call=call) for call in record.model_calls if call.role == "generator"]
-    told += [AnswerCompleted(answer=record.answer)] if record.answer else []
+    events: list[Event] = [ContextAssembled(context=record.context)] if record.context is not None else []
+    events += [ModelCalled(call=call) for call in record.model_calls if call.role == "generator"]
+    events += [AnswerCompleted(answer=record.answer)] if record.answer else []
     visit = next((node for node in record.nodes if node.node == "generate"), None)
     if trace is not None and record.answer:
         start, end = trace.answered_ms if trace.answered_ms[1] else (trace.duration_ms, trace.duration_ms)
         visit = NodeExecution(
             "generate", last, 1, start, end - start, model_calls=sum(c.role == "generator" for c in record.model_calls)
         )
-    yield from _visit(visit, told)
+    yield from _visit(visit, events)
 
 
 def _at(call: object, role: str, index: int) -> bool:
     return getattr(call, "role", "") == role and getattr(call, "round", -1) == index
 
 
-def _visit(visit: NodeExecution | None, told: Sequence[Event]) -> Iterator[Event]:
+def _visit(visit: NodeExecution | None, events: Sequence[Event]) -> Iterator[Event]:
     """Events of one step between its beginning and its end, where the trace says when these were."""
     if visit is None:
-        yield from told
+        yield from events
         return
     end = visit.start_ms + (visit.duration_ms or 0.0)
     yield NodeStarted(node=visit.node, round=visit.round, visit=visit.visit, t_ms=visit.start_ms)
-    yield from (replace(event, t_ms=end) for event in told)
+    yield from (replace(event, t_ms=end) for event in events)
     yield NodeFinished(execution=visit, t_ms=end)

@@ -29,8 +29,8 @@ _DEEPEST = 6
 
 def documents_of(span: Span) -> tuple[ForeignPassage, ...]:
     """The documents that a search gave: by OpenInference's attributes, else in its output."""
-    told = span.get("reranker.output_documents") or span.get("retrieval.documents")
-    found = tuple(document for item in items(told) if (document := _flat(item)))
+    listed = span.get("reranker.output_documents") or span.get("retrieval.documents")
+    found = tuple(document for item in items(listed) if (document := _flat(item)))
     return found or documents_in(span.output)
 
 

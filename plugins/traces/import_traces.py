@@ -18,8 +18,8 @@ from plugins.traces.errors import UNREADABLE
 
 def add_import_traces(commands: Any) -> None:
     """The command."""
-    told = "Take in traces of another program: OTLP, Phoenix, Langfuse, or files of rag_workbench.observe."
-    take = commands.add_parser("import-traces", help="debug the runs of another program here", description=told)
+    about = "Take in traces of another program: OTLP, Phoenix, Langfuse, or files of rag_workbench.observe."
+    take = commands.add_parser("import-traces", help="debug the runs of another program here", description=about)
     take.add_argument("files", metavar="FILE", nargs="+", type=Path)
     take.add_argument("--project", default="", help="where spans are from that do not say it")
     take.add_argument("--collection", default="", help="the collection here that holds the same documents, if one does")
@@ -50,9 +50,9 @@ def _import(options: argparse.Namespace) -> int:
     with Engine.open(settings) as engine:
         traces, told = Traces.of(engine), {"project": options.project, "collection": options.collection}
         if options.dry_run:
-            found = previewed(traces.preview(files, **told))
+            found = previewed(traces.preview(files, **target))
         else:
-            found = taken(traces.take(files, **told, set_name=options.as_set))
+            found = taken(traces.take(files, **target, set_name=options.as_set))
         _say(found, dry=options.dry_run)
     return 0
 
@@ -68,9 +68,9 @@ def _say(found: Mapping[str, Any], *, dry: bool) -> None:
     console = Console(soft_wrap=True, highlight=False)
     for item in found["traces"]:
         known = "  (imported before)" if item["known"] else ""
-        told = f"{item['searches']} searches, {item['passages']} passages, {item['verdicts']} verdicts"
+        counts = f"{item['searches']} searches, {item['passages']} passages, {item['verdicts']} verdicts"
         answer = "answer" if item["answer"] else "no answer"
-        console.print(escape(f"{item['run'][:12]}  {told}, {answer}  {item['question'][:70]}{known}"))
+        console.print(escape(f"{item['run'][:12]}  {counts}, {answer}  {item['question'][:70]}{known}"))
     for item in found["left_out"]:
         console.print(escape(f"left out: {item}"))
     if dry:

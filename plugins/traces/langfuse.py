@@ -127,7 +127,7 @@ def _span(item: Mapping[str, Any], name: str, parent: str, trace_id: str, projec
     failed = str(item.get("level") or "").upper() == "ERROR"
     usage = loaded(item.get("usageDetails")) or loaded(item.get("usage"))
     tokens = usage if isinstance(usage, Mapping) else {}
-    told = {
+    llm = {
         "model_name": item.get("model") or item.get("providedModelName") or "",
         "token_count": {
             "prompt": number(tokens.get("input", tokens.get("promptTokens"))),
@@ -142,7 +142,7 @@ def _span(item: Mapping[str, Any], name: str, parent: str, trace_id: str, projec
         kind=_KINDS.get(kind, kind),
         start_ns=start,
         end_ns=nanoseconds(item.get("endTime")) or start,
-        attributes={**_contents(item), "llm": told},
+        attributes={**_contents(item), "llm": llm},
         error=str(item.get("statusMessage") or "error") if failed else "",
         project=project,
         tool="langfuse",

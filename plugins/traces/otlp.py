@@ -23,8 +23,8 @@ def otlp_spans(value: Mapping[str, Any]) -> Iterator[Span]:
     for resource in value["resourceSpans"]:
         if not isinstance(resource, Mapping):
             continue
-        told = resource.get("resource")
-        about = _attributes(told.get("attributes") if isinstance(told, Mapping) else None)
+        source = resource.get("resource")
+        about = _attributes(source.get("attributes") if isinstance(source, Mapping) else None)
         project = str(about.get("openinference.project.name") or about.get("service.name") or "")
         for scope in items(resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")):
             for raw in items(scope.get("spans") if isinstance(scope, Mapping) else None):
@@ -48,8 +48,8 @@ def otlp_span(given: Any, project: str) -> Span | None:
     if not raw.get("traceId") or not raw.get("spanId"):
         return None
     attributes = _attributes(raw.get("attributes"))
-    told = raw.get("status")
-    status: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    reported = raw.get("status")
+    status: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
     failed = status.get("code") in _FAILED
     kind = str(attributes.get("openinference.span.kind") or "").upper()
     return Span(
@@ -63,11 +63,11 @@ def otlp_span(given: Any, project: str) -> Span | None:
         attributes=nested(attributes.items()),
         error=str(status.get("message") or "error") if failed else "",
         project=project,
-        told=tuple(_told(raw.get("events"))),
+        passage_notes=tuple(_passage_notes(raw.get("events"))),
     )
 
 
-def _told(events: Any) -> Iterator[PassageNote]:
+def _passage_notes(events: Any) -> Iterator[PassageNote]:
     """Judgements of documents among the events of a span, in OpenTelemetry's form."""
     for event in items(events):
         if not isinstance(event, Mapping) or event.get("name") != "gen_ai.evaluation.result":

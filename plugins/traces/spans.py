@@ -59,7 +59,7 @@ class Span:
     project: str = ""
     tool: TraceTool = "otlp"
     notes: tuple[DocumentNote, ...] = field(default=())
-    told: tuple[PassageNote, ...] = field(default=())
+    passage_notes: tuple[PassageNote, ...] = field(default=())
 
     def get(self, path: str) -> Any:
         """The value at a dotted path; None where there is none."""

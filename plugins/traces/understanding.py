@@ -29,16 +29,16 @@ _ROLES: Mapping[str, CallRole] = {"grade": "grader", "rewrite": "rewriter", "gen
 def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
     """One trace; left out, with the reason, where it searched nothing or asked nothing."""
     if len(spans) > MOST_OF_TRACE:
-        told = {"trace": spans[0].trace_id, "n": str(len(spans)), "limit": str(MOST_OF_TRACE)}
-        return LeftOut("many_spans", told)
+        figures = {"trace": spans[0].trace_id, "n": str(len(spans)), "limit": str(MOST_OF_TRACE)}
+        return LeftOut("many_spans", figures)
     tree = Tree(spans)
     root = tree.root
     searches = searches_of(tree)
     if not searches:
         return LeftOut(_without_search(tree), {"trace": root.trace_id, "spans": str(len(tree.spans))})
     if len(searches) > MOST_SEARCHES:
-        told = {"trace": root.trace_id, "n": str(len(searches)), "limit": str(MOST_SEARCHES)}
-        return LeftOut("many_searches", told)
+        figures = {"trace": root.trace_id, "n": str(len(searches)), "limit": str(MOST_SEARCHES)}
+        return LeftOut("many_searches", figures)
     question, guessed = said(root.input, _QUESTIONS), False
     if not question:
         question, guessed = searches[0].query, True

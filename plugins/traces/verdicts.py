@@ -40,8 +40,8 @@ def verdicts_of(
             unmatched += 1
         else:
             found[verdict.round, verdict.passage] = verdict
-    for told in _told(tree, searches):
-        found.setdefault((told.round, told.passage), told)
+    for more in _by_passage(tree, searches):
+        found.setdefault((more.round, more.passage), more)
     survived = [item for item in _survived(tree, searches) if (item.round, item.passage) not in found]
     found |= {(item.round, item.passage): item for item in survived}
     annotated = [item for item in _annotated(tree, searches) if (item.round, item.passage) not in found]
@@ -195,13 +195,13 @@ def _annotated(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[Foreig
                 yield ForeignVerdict(place, name, said[0], said[1], note.explanation[:500], note.by)
 
 
-def _told(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[ForeignVerdict]:
+def _by_passage(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[ForeignVerdict]:
     for span in tree.spans:
-        if not span.told or not searches:
+        if not span.passage_notes or not searches:
             continue
         place = _round_of(tree, span, searches)
         known = {item.id for item in searches[place].passages}
-        for note in span.told:
+        for note in span.passage_notes:
             said = _noted(note)
             if said is not None and note.document in known:
                 yield ForeignVerdict(

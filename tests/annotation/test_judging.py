@@ -100,8 +100,8 @@ def test_answers_are_judged_in_part_too_and_refusals_are_no_answers(engine: Engi
     assert engine.judging.desk(batch, "answer", "Ada").agreements == ()
     by_model = AnswerJudgement(item.question, item.text, "no", by="model", judge="ollama:m", shown="d")
     engine.evaluation.judge_answer(by_model)
-    (beside,) = engine.judging.desk(batch, "answer", "Ada").agreements
-    assert (beside.first, beside.second, beside.n, beside.same) == ("Ada", "ollama:m", 1, 0)
+    (agreement,) = engine.judging.desk(batch, "answer", "Ada").agreements
+    assert (agreement.first, agreement.second, agreement.n, agreement.same) == ("Ada", "ollama:m", 1, 0)
     engine.evaluation.remove_answer_judgement(by_model)
     assert (said.right, said.by, said.judge, said.drawn) == ("in_part", "person", "Ada", "random")
     engine.judging.take_back(item, "Ada")
@@ -150,7 +150,7 @@ def test_who_judges_needs_a_name_and_who_signed_in_has_one(engine: Engine) -> No
     engine.judging.say(found.item, "yes", "  Ada   Lovelace ")
     assert "Ada Lovelace" in engine.judging.judges()
     with acting_as(Person("ada@example.org", "Ada", "editor")):
-        assert engine.judging.named("somebody else") == "ada@example.org"
+        assert engine.judging.named("another person") == "ada@example.org"
 
 
 def test_guidelines_belong_to_their_set(engine: Engine) -> None:
@@ -163,11 +163,11 @@ def test_guidelines_belong_to_their_set(engine: Engine) -> None:
         engine.judging.set_guidelines(SET, "x" * 4001)
 
 
-def test_the_grader_of_the_newest_gathering_is_told_by_kind_with_what_is_counted(engine: Engine) -> None:
+def test_the_grader_of_the_newest_gathering_is_reported_by_kind_with_what_is_counted(engine: Engine) -> None:
     found = engine.judging.grader(SET)
     assert found is not None and found.batch_id == batch_of(engine)
-    (told,) = found.to_dict()["figures"].values()
-    assert told["n"] + told["unlabelled_n"] > 0 and set(told["intervals"]) <= {"kappa", "auc", "brier", "ece"}
+    (figures,) = found.to_dict()["figures"].values()
+    assert figures["n"] + figures["unlabelled_n"] > 0 and set(figures["intervals"]) <= {"kappa", "auc", "brier", "ece"}
     with pytest.raises(UnknownQuerySet):
         engine.judging.grader("nowhere")
 
@@ -199,8 +199,8 @@ def test_history_is_of_the_whole_set_alone(engine: Engine) -> None:
     first = gathered()
     engine.evaluation.save_query_set(QuerySet("grown", QUESTIONS[2:]))
     second, part = gathered(), gathered("none")
-    told = [item.batch_id for item in engine.judging.history("grown")]
-    assert told == [first, second] and part not in told
+    past = [item.batch_id for item in engine.judging.history("grown")]
+    assert past == [first, second] and part not in past
     engine.evaluation.save_query_set(QuerySet("grown", QUESTIONS[3:]))
     assert [item.batch_id for item in engine.judging.history("grown")] == [first, second, part], "all that is left"
     engine.evaluation.delete_query_set("grown")
@@ -272,8 +272,8 @@ def test_judgements_on_the_command_line(
     file = tmp_path / "ratings.csv"
     file.write_text(f"query,docid,rating\n{QUESTIONS[1].question},dm-sets.en.md#2,3\nWho?,a,1\n", encoding="utf-8")
     assert main(["judgements", "import", SET, str(file), "--judge", "Cy", "--relevant-from", "2"]) == 0
-    told = " ".join(capsys.readouterr().err.split())
-    assert "1 passages and 0 answers judged" in told and "left out: line 3" in told
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "1 passages and 0 answers judged" in printed and "left out: line 3" in printed
     assert main(["judgements", "export", SET, "--format", "quepid"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == f"{QUESTIONS[1].question},dm-sets.en.md#2,1"
     assert main(["judgements", "history", SET]) == 0

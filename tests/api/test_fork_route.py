@@ -53,7 +53,7 @@ def test_a_branch_answers_with_its_record_and_names_what_it_parted_from(
     assert {**engine.record(body["id"]).to_dict(), "link": f"/?run={body['id']}"} == body
 
 
-def test_query_verdicts_and_round_are_taken_and_their_price_is_told(
+def test_query_verdicts_and_round_are_taken_and_their_price_is_reported(
     served: tuple[TestClient, Engine], parent: dict[str, Any]
 ) -> None:
     """SC-03, SC-06"""
@@ -91,7 +91,7 @@ def test_a_branch_that_is_not_waited_for_answers_with_where_its_events_are(
         ({"query": "x" * 9_000}, "query"),
     ],
 )
-def test_what_cannot_be_branched_off_is_told_by_field(
+def test_what_cannot_be_branched_off_is_reported_by_field(
     served: tuple[TestClient, Engine], parent: dict[str, Any], asked: dict[str, Any], field: str
 ) -> None:
     """SC-11: nothing of the input is echoed but names that the run itself has."""
@@ -110,7 +110,7 @@ def test_a_body_of_another_shape_is_refused(
     assert served[0].post(f"/api/runs/{parent['id']}/fork", json=asked).status_code == 422
 
 
-def test_a_run_that_goes_on_or_does_not_exist_cannot_be_branched_off(tmp_path: Path) -> None:
+def test_a_run_in_progress_or_without_a_record_cannot_be_branched_off(tmp_path: Path) -> None:
     gate = Gate()
     with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, engine):
         run_id = engine.start("first")

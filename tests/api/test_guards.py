@@ -80,7 +80,7 @@ def test_a_crash_inside_the_api_is_answered_as_one_of_ours(tmp_path: Path, caplo
     assert caplog.records
 
 
-def test_headers_of_the_application_do_not_stand_beside_ours() -> None:
+def test_headers_of_the_application_do_not_stand_next_to_ours() -> None:
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("x", headers={"X-Frame-Options": "SAMEORIGIN", "X-Own": "1"})(scope, receive, send)
 
@@ -284,7 +284,7 @@ def test_a_post_without_a_body_needs_no_type(served: tuple[TestClient, Engine]) 
         "/api/redoc",
     ],
 )
-def test_an_unknown_path_is_told_as_json(client: TestClient, path: str) -> None:
+def test_an_unknown_path_is_reported_as_json(client: TestClient, path: str) -> None:
     answer = client.get(path, follow_redirects=False)
     assert answer.status_code == 404
     assert answer.json() == {
@@ -298,7 +298,7 @@ def test_an_unknown_path_is_told_as_json(client: TestClient, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", SEED), ("PUT", "/api/runs"), ("DELETE", "/api/health"), ("PATCH", "/api/runs/x")]
 )
-def test_a_wrong_method_is_told_as_json(client: TestClient, method: str, path: str) -> None:
+def test_a_wrong_method_is_reported_as_json(client: TestClient, method: str, path: str) -> None:
     answer = client.request(method, path)
     assert (answer.status_code, answer.json()["code"]) == (405, "WB706")
     assert answer.headers["allow"]
@@ -316,7 +316,7 @@ def test_a_wrong_method_is_told_as_json(client: TestClient, method: str, path: s
         ("/api/health", {"GET"}),
     ],
 )
-def test_a_wrong_method_is_told_all_that_the_path_takes(client: TestClient, path: str, methods: set[str]) -> None:
+def test_a_wrong_method_gets_all_that_the_path_takes(client: TestClient, path: str, methods: set[str]) -> None:
     answer = client.patch(path)
     assert answer.status_code == 405
     assert {name.strip() for name in answer.headers["allow"].split(",")} - {"HEAD"} == methods

@@ -52,13 +52,13 @@ def test_a_part_that_is_down_says_so_with_its_remedy(client: TestClient) -> None
 
 
 def test_no_password_of_an_address_is_in_an_answer_or_a_record(client: TestClient, engine: Engine) -> None:
-    told = [client.get(path).text for path in (*PATHS, "/api/health", "/api/collections")]
+    texts = [client.get(path).text for path in (*PATHS, "/api/health", "/api/collections")]
     for address in ("", "127.0.0.1:9", "127.0.0.1:10"):
         body = {"question": "What is tea?", "config": {"milvus_address": address}}
-        told.append(client.post("/api/runs", json=body).text)
-    told += [repr(engine.record(summary.id)) for summary in engine.runs(9)]
-    assert len(told) == 10
-    assert [text for text in told if PASSWORD in text] == []
+        texts.append(client.post("/api/runs", json=body).text)
+    texts += [repr(engine.record(summary.id)) for summary in engine.runs(9)]
+    assert len(texts) == 10
+    assert [text for text in texts if PASSWORD in text] == []
     assert engine.record(engine.runs(1)[0].id).config == RunConfig(milvus_address="http://127.0.0.1:10")
 
 

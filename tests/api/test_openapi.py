@@ -71,8 +71,8 @@ def described(tmp_path: Path) -> Any:
 
 def routes_in(page: Path) -> set[tuple[str, str]]:
     """Return the method and path of each route that a page of the documentation names."""
-    told = re.findall(r"`(GET|POST|PUT|DELETE) (/[^ `]*)`", page.read_text(encoding="utf-8"))
-    return {(method.lower(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/api"))) for method, path in told}
+    routes = re.findall(r"`(GET|POST|PUT|DELETE) (/[^ `]*)`", page.read_text(encoding="utf-8"))
+    return {(method.lower(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/api"))) for method, path in routes}
 
 
 def routes_of(paths: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:

@@ -75,7 +75,7 @@ def test_an_answer_with_200_is_on_the_disk(tmp_path: Path, path: str) -> None:
                 assert other.execute("SELECT outcome FROM runs WHERE id = ?", (run,)).fetchall() == [("answered",)]
 
 
-def test_an_answer_that_the_disk_does_not_take_in_time_is_not_told_with_200(
+def test_an_answer_that_the_disk_does_not_take_in_time_is_not_reported_with_200(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting, "COMMIT_S", 0.01)
@@ -236,7 +236,7 @@ def test_a_last_event_id_that_is_no_number_of_ours_is_left_aside(served: tuple[T
     assert len(events) == record.last_seq
 
 
-def test_whoever_has_seen_the_end_is_told_not_to_come_again(served: tuple[TestClient, Engine]) -> None:
+def test_whoever_has_seen_the_end_is_asked_not_to_come_again(served: tuple[TestClient, Engine]) -> None:
     client, engine = served
     record = engine.run("first")
     response = client.get(f"/api/runs/{record.id}/events", headers={"last-event-id": str(record.last_seq)})
@@ -282,7 +282,7 @@ def test_a_silent_stream_sends_heartbeats_and_loses_nothing_over_them(tmp_path: 
     assert numbers == list(range(1, engine.record(run_id).last_seq + 1))
 
 
-def test_a_reader_that_leaves_is_forgotten_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_is_forgotten_and_the_run_continues(tmp_path: Path) -> None:
     gate = Gate()
     with engine_of(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as engine:
         run_id = engine.start("first")

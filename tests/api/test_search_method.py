@@ -12,7 +12,7 @@ from tests.support.fakes import FakeResources
 
 
 @pytest.mark.parametrize("method", ["vector", "full_text", "fused"])
-def test_a_run_can_be_told_how_to_search(tmp_path: Path, method: str) -> None:
+def test_a_run_can_be_asked_to_search_in_one_way(tmp_path: Path, method: str) -> None:
     with calling(tmp_path) as (client, engine):
         body = client.post("/api/runs", json={"question": "first", "config": {"search": method}}).json()
         assert body["config"]["search"] == method

@@ -102,7 +102,7 @@ def test_an_answer_has_every_field_and_no_other(client: TestClient) -> None:
         assert set(item) == {"node", "round", "startMs", "durationMs", "modelCalls"}
 
 
-def test_a_question_that_passes_at_once_is_told_whole(client: TestClient) -> None:
+def test_a_question_that_passes_at_once_is_reported_whole(client: TestClient) -> None:
     body = client.post(PATH, json={"query": "  first "}).json()
     assert body["success"] is True
     assert (body["outcome"], body["reason"]) == ("answered", "passed")
@@ -239,7 +239,7 @@ def test_a_listed_address_is_accepted_in_any_spelling_and_used_in_that_of_the_se
         assert engine.record(response.json()["runId"]).config.milvus_address == engine.settings.known_addresses[0]
 
 
-def test_a_rewritten_question_is_told_with_its_history(tmp_path: Path) -> None:
+def test_a_rewritten_question_is_reported_with_its_history(tmp_path: Path) -> None:
     retriever = FakeRetriever(hits={"second": {"p5": 0.9, "x1": 0.8, "x2": 0.1}})
     grader = FakeGrader(relevant=frozenset({"p5", "x1"}))
     body = asked(tmp_path, FakeResources(retriever=retriever, grader=grader), topK=4).json()
@@ -254,7 +254,7 @@ def test_a_rewritten_question_is_told_with_its_history(tmp_path: Path) -> None:
         }
     ]
     documents = {item["id"]: item for item in body["retrieval"]["documents"]}
-    # p5 was beyond top_k in round 0, so round 1 was the first that saw it; x2 lies below the threshold.
+    # p5 was beyond top_k in round 0, so round 1 was the first that saw it; x2 is below the threshold.
     assert {name: item["round"] for name, item in documents.items()} == {
         "p1": 0,
         "p2": 0,
@@ -289,7 +289,7 @@ def test_an_abstention_is_a_success_without_documents_given(tmp_path: Path) -> N
     assert all(item["dropped"] for item in body["retrieval"]["documents"])
 
 
-def test_a_verdict_read_at_the_second_asking_is_the_one_told(tmp_path: Path) -> None:
+def test_a_verdict_read_at_the_second_asking_is_the_one_reported(tmp_path: Path) -> None:
     class SecondTime(FakeGrader):
         async def grade(self, *arguments: Any) -> Any:
             self.unreadable = frozenset({"p1"}) if not self.asked else frozenset()
@@ -357,13 +357,13 @@ def test_a_generation_that_broke_off_is_a_fault_only_where_it_had_produced_nothi
         assert body["graderResult"]["passCount"] == 5
 
 
-def test_a_round_graded_before_a_model_died_mid_reply_is_told(tmp_path: Path) -> None:
+def test_a_round_graded_before_a_model_died_mid_reply_is_reported(tmp_path: Path) -> None:
     generator = FakeGenerator(error=ModelInterrupted.mid_reply(model="m"), error_after=1)
     body = asked(tmp_path, relevant(generator=generator)).json()
     assert (body["reason"], body["retrieval"]["totalDocuments"]) == ("WB404", 5)
 
 
-def test_a_run_that_somebody_else_stopped_is_told_with_its_outcome(tmp_path: Path) -> None:
+def test_a_run_that_another_person_stopped_is_reported_with_its_outcome(tmp_path: Path) -> None:
     gate = Gate()
 
     class Stopping(FakeRetriever):
@@ -379,7 +379,7 @@ def test_a_run_that_somebody_else_stopped_is_told_with_its_outcome(tmp_path: Pat
     assert body["retrieval"] == {"totalDocuments": 0, "filteredDocuments": 0, "documents": []}
 
 
-def test_more_runs_than_the_limit_are_told_to_come_later(tmp_path: Path) -> None:
+def test_more_runs_than_the_limit_are_asked_to_come_later(tmp_path: Path) -> None:
     gate = Gate()
     resources = relevant(retriever=FakeRetriever(gate=gate))
     with calling(tmp_path, resources, max_concurrent_runs=1) as (client, engine):

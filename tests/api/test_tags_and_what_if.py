@@ -139,7 +139,7 @@ def test_a_what_if_that_cannot_be_is_refused(
     assert (response.status_code, response.json()["code"]) == (status, code)
 
 
-def test_a_what_if_of_a_run_that_goes_on_says_how_far_it_is_known(tmp_path: Path) -> None:
+def test_a_what_if_of_a_run_in_progress_says_how_far_it_is_known(tmp_path: Path) -> None:
     gate = Gate()
     with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, _):
         run_id = client.post("/api/runs", json={"question": "first", "wait": False}).json()["id"]

@@ -34,7 +34,7 @@ def test_the_quality_loop_is_called_by_its_name_with_its_own_defaults_and_option
         assert record_from_dict(client.get(f"/api/runs/{body['id']}").json()) == engine.record(body["id"])
 
 
-def test_a_bar_out_of_reach_is_told_before_the_run_and_to_who_does_not_wait(tmp_path: Path) -> None:
+def test_a_bar_out_of_reach_is_warned_of_before_the_run_and_to_who_does_not_wait(tmp_path: Path) -> None:
     """QL-08"""
     fakes = LoopResources(
         kinds=FakeKinds({"vector": a_list("vector")}), reranker=ScriptedReranker(), knowledge=FakeCollections()
@@ -53,7 +53,7 @@ def test_a_bar_out_of_reach_is_told_before_the_run_and_to_who_does_not_wait(tmp_
         assert client.post("/api/runs/check", json=elsewhere).status_code == 403
 
 
-def test_a_model_that_would_judge_its_own_answers_is_told_before_the_run(tmp_path: Path) -> None:
+def test_a_model_that_would_judge_its_own_answers_is_reported_before_the_run(tmp_path: Path) -> None:
     """AE-05"""
     fakes = AnswerResources(evaluator=FakeEvaluator([]), knowledge=FakeCollections())
     models = {"generator": "ollama:m", "evaluator": "ollama:m"}

@@ -1,4 +1,4 @@
-"""What may come along with a question: limits that hold for files, pages and requests alike (GH-05)."""
+"""What may come along with a question: limits that hold for files, pages and requests (GH-05)."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_one_that_says_nothing_is_refused_by_its_name(empty: Attachment) -> None
         ((("a", "b"), ("c", "d")), ""),
     ],
 )
-def test_what_goes_beyond_the_limits_is_cut_and_that_is_told(rows: tuple[tuple[str, ...], ...], cut: str) -> None:
+def test_what_goes_beyond_the_limits_is_cut_and_that_is_reported(rows: tuple[tuple[str, ...], ...], cut: str) -> None:
     made = fitted(Attachment("table", "t", rows=rows))
     assert made.cut == cut
     assert len(made.rows) <= MOST_ROWS and len(made.rows[0]) <= MOST_COLUMNS
     assert max(len(cell) for row in made.rows for cell in row) <= LONGEST_CELL
 
 
-def test_a_long_text_is_cut_and_that_is_told() -> None:
+def test_a_long_text_is_cut_and_that_is_reported() -> None:
     made = fitted(Attachment("image", "i", text="x" * (LONGEST_TEXT + 1)))
     assert (len(made.text), made.cut) == (LONGEST_TEXT, "text")
 

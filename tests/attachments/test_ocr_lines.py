@@ -10,7 +10,7 @@ from engine.builtin.ocr_text import TextBox, page_text, sureness
 
 
 def box(x: float, y: float, text: str, *, width: float = 0.0, height: float = 20.0, turned: float = 0.0) -> TextBox:
-    """A piece whose top left corner lies at (x, y) before the page is turned by so many degrees."""
+    """A piece whose top left corner is at (x, y) before the page is turned by so many degrees."""
     width = width or 11.0 * len(text)
     angle = math.radians(turned)
 

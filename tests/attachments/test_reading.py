@@ -97,7 +97,7 @@ def test_a_table_keeps_its_rows_and_columns_whatever_its_form(name: str) -> None
     assert table_of("table.txt", FILES[name]).form == found.form
 
 
-def test_a_line_above_the_header_is_kept_beside_the_name() -> None:
+def test_a_line_above_the_header_is_kept_next_to_the_name() -> None:
     rows = [["Sales 2023 (million USD)"], ["Region", "Q1"], ["North", "1.5"], ["South", "2"]]
     found = table_of("s.xlsx", xlsx({"One": rows, "Two": ROWS}))
     assert found.caption == "Sales 2023 (million USD)"
@@ -171,7 +171,7 @@ def test_a_table_is_read_in_a_process_of_its_own_under_the_last_part_of_its_name
         ("a.xlsx", FILES["a.xlsx"][:900], AttachmentDamaged),
     ],
 )
-def test_what_is_no_table_is_told_apart_from_a_broken_one(name: str, data: bytes, kind: Expected) -> None:
+def test_what_is_no_table_is_distinguished_from_a_broken_one(name: str, data: bytes, kind: Expected) -> None:
     with raises(kind) as caught:
         read(name, data)
     assert name in caught.value.fact
@@ -196,7 +196,7 @@ def test_a_thumbnail_is_small_whatever_the_picture_and_a_table_has_none() -> Non
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
-def test_a_photograph_is_turned_upright_though_what_the_camera_wrote_beside_it_is_damaged() -> None:
+def test_a_photograph_is_turned_upright_though_what_the_camera_wrote_next_to_it_is_damaged() -> None:
     """GH-05"""
     # Orientation 6, and a description that says it is a number: writing it again would fail.
     entries = struct.pack("<HHII", 0x0112, 3, 1, 6) + struct.pack("<HHII", 0x010E, 12, 1, 8)
@@ -207,7 +207,7 @@ def test_a_photograph_is_turned_upright_though_what_the_camera_wrote_beside_it_i
         assert image_header(jpeg("a.jpg", image_of((40, 20), "JPEG", exif=nonsense))) is not None
 
 
-def test_a_file_that_is_not_there_is_told_with_its_path(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_with_its_path(tmp_path: Path) -> None:
     with raises(AttachmentError.missing):
         file_bytes(str(tmp_path / "absent.png"))
     with raises(AttachmentError.missing):

@@ -1,4 +1,4 @@
-"""From starting the app in an empty data folder to its first answer, beside a Streamlit app of one line."""
+"""From starting the app in an empty data folder to its first answer, next to a Streamlit app of one line."""
 
 from __future__ import annotations
 

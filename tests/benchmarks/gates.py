@@ -26,7 +26,7 @@ _KEPT_OUT = 5
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, and how it is told that a run found what it asks for."""
+    """A question, and how a run shows that it found what is asked for."""
 
     question: str
     expected: frozenset[str] | None

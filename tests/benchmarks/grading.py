@@ -22,7 +22,7 @@ _PAUSE_S = _MODEL_S / len(pieces(_REPLY))
 
 
 def concurrent_grading(bench: Bench) -> Iterator[Row]:
-    """Wall time of grading all passages at concurrency 10 and 4, beside bare HTTP calls of the same number at once."""
+    """Wall time of grading all passages at concurrency 10 and 4, next to bare HTTP calls of the same number at once."""
     given = [
         Passage(PassageId(f"p{place}"), "source.md", f"Text {place}.", 0.5, 0.8) for place in range(bench.sizes.graded)
     ]

@@ -20,16 +20,16 @@ from engine.samples import SampleQuestion, multi_hop_questions
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
 
-_ANEW, _AS_FOUND = GraphOptions(rerank="always"), GraphOptions(rerank="never")
+_SCORED_AGAIN, _AS_FOUND = GraphOptions(rerank="always"), GraphOptions(rerank="never")
 WAYS: Mapping[str, tuple[Mode, GraphOptions]] = {
     **{mode: (mode, GraphOptions()) for mode in get_args(Mode)},
     # What of the gain is the graph's, and what comes from reranking passages.
-    "naive, scored anew": ("naive", _ANEW),
-    "mix, not scored anew": ("mix", _AS_FOUND),
+    "naive, scored again": ("naive", _SCORED_AGAIN),
+    "mix, not scored again": ("mix", _AS_FOUND),
 }
 """Modes on default settings, then two of them with the step that only the others have by default, and without."""
 FIRST = 5
-"""Passages that are looked at: as many as a run keeps unless it is told otherwise."""
+"""Passages that are looked at: as many as a run keeps unless its settings say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

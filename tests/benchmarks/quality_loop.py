@@ -2,7 +2,7 @@
 
 The score counts passages of the history and kinds of sources, so that a rewrite can raise it without finding anything
 better. So plain and unanswerable questions go through the same loop, and a gain counts only beyond theirs.
-Beside it stands a measure that no rewrite can talk up: the share of the passages that people marked as expected which
+Next to it stands a measure that no rewrite can talk up: the share of the passages that people marked as expected which
 the last round keeps. The vague questions are those of a larger pool that the first round grades low.
 """
 

@@ -23,7 +23,7 @@ from tests.benchmarks.documentation import asked_of, share
 from tests.benchmarks.harness import Bench, Row
 
 THRESHOLDS = (0.2, RunConfig().sentence_threshold, 0.5)
-_BESIDE = 2
+_NEAR = 2
 _TOLD = 60
 """Letters by which a quotation is found again: a long one is cut at another place where less stands around it."""
 
@@ -107,15 +107,15 @@ def _holding(answer: str, passages: Sequence[Passage], texts: Sequence[str]) -> 
 
 
 def given_for(item: SampleQuestion) -> Sequence[Passage]:
-    """The expected passages and those beside the first of them; none for a question without an answer."""
+    """The expected passages and those next to the first of them; none for a question without an answer."""
     stored = {
         passage.id: (source, place) for source in sample_sources() for place, passage in enumerate(source.passages)
     }
     if not item.expected:
         return ()
     source, place = stored[item.expected[0]]
-    beside = [source.passages[at] for at in (place - 1, place + 1) if 0 <= at < len(source.passages)][:_BESIDE]
-    ids = dict.fromkeys((*item.expected, *(passage.id for passage in beside)))
+    near = [source.passages[at] for at in (place - 1, place + 1) if 0 <= at < len(source.passages)][:_NEAR]
+    ids = dict.fromkeys((*item.expected, *(passage.id for passage in near)))
     found = []
     for name in ids:
         own, at = stored[name]

@@ -26,7 +26,7 @@ def _run(question: str, rewrites: int) -> RunRecord:
     return finished(resources, RunConfig(workflow="quality_loop", max_rewrites=rewrites), question)
 
 
-def test_gain_conversion_and_what_became_worse_are_reported_beside_the_controls() -> None:
+def test_gain_conversion_and_what_became_worse_are_reported_next_to_the_controls() -> None:
     """QL-06: the history pushes the sixth passage of the knowledge base out, and the report says so."""
     vague = [compared("v1"), compared("v6")]
     rows = {row.name: row for row in gains(Measured(vague, vague[:1], vague[1:], 2, 2))}

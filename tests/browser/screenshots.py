@@ -59,7 +59,7 @@ _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One picture: which page, how it looks, and what its address names besides the language."""
+    """One picture: which page, how it looks, and what its address names in addition to the language."""
 
     name: str
     language: Literal["en", "zh"]

@@ -86,7 +86,7 @@ def hostile_models(replies: Replies, catcher: Catcher) -> Iterator[None]:
 def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
     app: App, open_tab: OpenTab, catcher: Catcher, hostile_models: None, ollama: OllamaStandIn
 ) -> None:
-    """SC-12; everything on the page is somebody's words, and everything that the app serves carries the policy."""
+    """SC-12; everything on the page is untrusted, and everything that the app serves carries the policy."""
     name = f"<img src={catcher.url}/name.png>![n]({catcher.url}/name2.png).md"
     text = f"# {catcher.bait('title')}\n\n" + "\n\n".join(
         f"## Section {number} {catcher.bait('section')}\n\nTea of section {number}. {catcher.bait('passage')}"
@@ -116,7 +116,7 @@ def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
     tab.settle()
     assert _baited(page, catcher) == 0
 
-    # The model server's own words about a failure are somebody's words too.
+    # The model server's own words about a failure are untrusted too.
     ollama.script("chat", *(ServerError(500, catcher.bait("error")) for _ in range(40)))
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()

@@ -83,9 +83,9 @@ def answer_is_in_sight(page: Page, width: int, height: int) -> None:
     page.wait_for_selector(IDLE)
     tops = [place(one.last)["y"] for one in (page.get_by_role("textbox", name="问题"), rows, prose)]
     assert tops == sorted(tops) and tops[0] > HEADER and tops[-1] + 28 <= height
-    beside = place(verdicts.last)
-    assert beside["x"] >= place(prose.last)["x"] + place(prose.last)["width"]
-    assert beside["x"] + beside["width"] <= width
+    panel = place(verdicts.last)
+    assert panel["x"] >= place(prose.last)["x"] + place(prose.last)["width"]
+    assert panel["x"] + panel["width"] <= width
     main = page.locator('[data-testid="stMain"]')
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
 
@@ -160,7 +160,7 @@ def test_the_path_grows_with_a_run_follows_the_language_and_replays_what_was_too
     expect(live).not_to_have_class(re.compile("replaying"))
 
 
-def test_a_refresh_and_a_shared_link_attach_to_a_run_that_goes_on(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
+def test_a_refresh_and_a_shared_link_attach_to_a_run_in_progress(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
     """SC-12: what has been written stands there again, and where it stood, the finished answer stands."""
     gate = written_slowly(ollama)
     tab = open_tab()

@@ -81,7 +81,7 @@ def test_the_question_word_tells_the_kind_of_answer(question: str, kind: AnswerK
         ("什么是重言式？", "重言式是指永远为真的公式。", "重言式很多。"),
     ],
 )
-def test_an_answer_of_the_kind_is_told_from_its_absence(question: str, with_answer: str, without: str) -> None:
+def test_an_answer_of_the_kind_is_distinguished_from_its_absence(question: str, with_answer: str, without: str) -> None:
     asked = asked_by(question)
     assert answer_strength(asked, with_answer) > answer_strength(asked, without) == 0.0
 

@@ -65,7 +65,7 @@ def test_no_right_answer_to_a_sample_question_is_taken_for_one_of_the_opposite()
         ("最常见的类型是哪种？", "最罕见的是单基因型。", ("最常见", "最罕见")),
     ],
 )
-def test_what_was_asked_and_what_was_told_are_named(question: str, claims: str, pole: tuple[str, str]) -> None:
+def test_what_was_asked_and_what_was_answered_are_named(question: str, claims: str, pole: tuple[str, str]) -> None:
     found = other_pole(question, claims)
     assert found is not None
     assert (found.asked, found.said) == pole

@@ -19,7 +19,7 @@ from engine.builtin.code_names import has_name, names_in
         ("`print the whole of this line of code` does what?", ()),
     ],
 )
-def test_names_are_told_from_words(question: str, names: tuple[str, ...]) -> None:
+def test_names_are_distinguished_from_words(question: str, names: tuple[str, ...]) -> None:
     assert names_in(question) == names
 
 

@@ -17,18 +17,18 @@ LEAFLET = (
 QUESTION = "What fasting plasma glucose level means diabetes?"
 
 
-def answer(question: str, *told: tuple[str, str]) -> str:
+def answer(question: str, *texts: tuple[str, str]) -> str:
     passages = tuple(
         Passage(PassageId(f"p{number}"), f"p{number}.md", text, 0.5, 0.9, dated=dated)
-        for number, (text, dated) in enumerate(told, 1)
+        for number, (text, dated) in enumerate(texts, 1)
     )
     return asyncio.run(BuiltinGenerator().generate(GenerationRequest(question, passages, language_of(question), True)))
 
 
 def test_an_outdated_figure_is_not_quoted_as_an_equal() -> None:
-    for told in ([VALID, LEAFLET], [LEAFLET, VALID]):
-        valid, old = told.index(VALID) + 1, told.index(LEAFLET) + 1
-        said = answer(QUESTION, *((text, "") for text in told))
+    for order in ([VALID, LEAFLET], [LEAFLET, VALID]):
+        valid, old = order.index(VALID) + 1, order.index(LEAFLET) + 1
+        said = answer(QUESTION, *((text, "") for text in order))
         assert said.endswith(
             f"\n\nThe sources differ: 7.0 mmol/L [{valid}] / 7.8 mmol/L [{old}], but the latter is called out of date."
         )

@@ -14,12 +14,12 @@ from engine.roles import StoredPassage
 def read(text: str, section: str = "") -> tuple[set[str], set[tuple[str, str, str]]]:
     """Names, and relationships that a verb says."""
     found = read_passage(StoredPassage(PassageId("p"), "p.md", text, section=section))
-    told = {(tie.source, tie.type, tie.target) for tie in found.relationships if tie.type != "RELATED_TO"}
-    return {item.name for item in found.entities}, told
+    ties = {(tie.source, tie.type, tie.target) for tie in found.relationships if tie.type != "RELATED_TO"}
+    return {item.name for item in found.entities}, ties
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("The immune system destroys the beta cells.", ("immune system", "DAMAGES", "beta cell")),
         ("Scurvy is caused by malnutrition.", ("malnutrition", "CAUSES", "Scurvy")),
@@ -31,11 +31,11 @@ def read(text: str, section: str = "") -> tuple[set[str], set[tuple[str, str, st
         ("哥德巴赫提出了哥德巴赫猜想。", ("哥德巴赫", "DISCOVERED", "哥德巴赫猜想")),
     ],
 )
-def test_a_verb_between_two_names_says_how_they_are_related(text: str, told: tuple[str, str, str]) -> None:
+def test_a_verb_between_two_names_says_how_they_are_related(text: str, expected: tuple[str, str, str]) -> None:
     """GH-03: with its direction, in both languages."""
     names, ties = read(text)
-    assert {told[0], told[2]} <= names
-    assert told in ties
+    assert {expected[0], expected[2]} <= names
+    assert expected in ties
 
 
 def test_what_is_listed_shares_the_verb() -> None:

@@ -187,7 +187,7 @@ def test_a_word_of_the_same_family_covers_a_term_in_either_direction(question: s
 
 
 def test_a_passage_that_answers_one_part_of_a_compound_question_passes() -> None:
-    """SC-03: relevant is what answers wholly or in part; terms are still told of the whole question."""
+    """SC-03: relevant is what answers wholly or in part; terms are still named of the whole question."""
     first = "Which mathematician walked over the bridges of Kaliningrad"
     compound = f"{first}, and how many vertices does the smallest graph without a planar drawing have?"
     text = "The smallest graph without a planar drawing has five vertices."

@@ -114,7 +114,7 @@ def test_what_only_the_reviewer_could_not_see_stays() -> None:
     assert revised(EDGES, hidden, (LONG,), suggested("unsupported", hidden, marker="1")) == hidden
 
 
-def test_an_answer_to_something_else_is_written_anew() -> None:
+def test_an_answer_to_something_else_is_written_again() -> None:
     """AE-07"""
     request = GenerationRequest(EDGES, TREE, "en")
     assert revised(EDGES, "Penguins. [1]", TREE, suggested("off_topic", terms="edges")) == "".join(compose(request))
@@ -137,7 +137,7 @@ def test_an_answer_to_something_else_is_written_anew() -> None:
 def test_a_model_s_own_words_are_heeded_as_far_as_they_can_be(
     dimension: EvaluationDimension, text: str, quote: str, expected: str
 ) -> None:
-    """AE-07: a chat evaluator beside a built-in writer."""
+    """AE-07: a chat evaluator with a built-in writer."""
     before = RIGHT[:-4] if dimension == "evidence_marking" else RIGHT
     before += " Cayley lived. [2]" if quote.startswith("Cayley") else ""
     assert revised(EDGES, before, TREE, Suggestion(dimension, text, quote=quote)) == expected

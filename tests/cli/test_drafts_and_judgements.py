@@ -73,9 +73,9 @@ def test_fits_are_listed_by_the_name_that_a_run_takes(engine: Engine, capsys: py
     data = {"examples": ["a passage"]}
     fit = engine.grader_fits.keep(GraderFit("examples", "ollama:m", SAMPLES.name, data, 57, figures=figures))
     assert main(["fits", SAMPLES.name, "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
-    assert (told["name"], told["kind"], told["figures"]) == (fit.name, "examples", {"kappa": [0.31, 0.42]})
-    assert "data" not in told
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["name"], listed["kind"], listed["figures"]) == (fit.name, "examples", {"kappa": [0.31, 0.42]})
+    assert "data" not in listed
     assert main(["fits", SAMPLES.name]) == 0
     said = capsys.readouterr().out
     assert fit.name in said and "57 judgements · kappa 0.31 → 0.42" in said

@@ -86,8 +86,8 @@ def test_what_the_verdicts_are_worth_is_said_by_kind_and_over_what(
         assert (grader["questions"], len(grader["bins"]), grader["unlabelled_n"]) == (3, 10, 0)
         assert grader["n"] == sum(item["n"] for item in grader["bins"]) > 3
         assert 0 < grader["ece"] <= 1 and grader["brier"] > 0 and grader["assumed_n"] > 0
-        told = [item["interval"] for item in grader["bins"] if item["n"]]
-        assert told and all(0 <= item["low"] < item["high"] <= 1 for item in told)
+        intervals = [item["interval"] for item in grader["bins"] if item["n"]]
+        assert intervals and all(0 <= item["low"] < item["high"] <= 1 for item in intervals)
         assert main(["eval", "by passage"]) == 0
         shown = " ".join(capsys.readouterr().out.split())
         assert f"ECE {grader['ece']:.3f}. Over {grader['n']} passages of 3 questions;" in shown
@@ -328,13 +328,13 @@ def test_a_full_app_is_waited_for(data_dir: Path, tmp_path: Path, capsys: pytest
 def test_a_full_engine_of_this_process_is_waited_for(tmp_path: Path) -> None:
     with engine_of(tmp_path, relevant(), max_concurrent_runs=1) as engine:
         cases = [Case(str(number), f"question {number}") for number in range(6)]
-        told: list[None] = []
-        records, failures = ask_all(RunsHere(engine), cases, RunConfig(), 4, lambda: told.append(None))
-        assert (set(records), failures, len(told)) == ({case.id for case in cases}, {}, 6)
+        ended: list[None] = []
+        records, failures = ask_all(RunsHere(engine), cases, RunConfig(), 4, lambda: ended.append(None))
+        assert (set(records), failures, len(ended)) == ({case.id for case in cases}, {}, 6)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals for threads")
-def test_an_interrupt_stops_what_goes_on_in_the_app(
+def test_an_interrupt_stops_what_the_app_is_doing(
     data_dir: Path, interruptible: None, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """SC-13: cancel at any moment."""

@@ -42,11 +42,11 @@ def test_a_preview_says_what_would_be_done_and_does_nothing(
     data_dir: Path, documents: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ingest", str(documents), "--collection", "tea", "--preview"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "copy.md: + new · md · utf-8 · 3 passages" in told
-    assert "long.md: = the same as copy.md" in told
-    assert "✗ bad.txt:" in told
-    assert "To embed: 3 passages, about 0 s on a common machine. Files that cannot be used: 1." in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "copy.md: + new · md · utf-8 · 3 passages" in printed
+    assert "long.md: = the same as copy.md" in printed
+    assert "✗ bad.txt:" in printed
+    assert "To embed: 3 passages, about 0 s on a common machine. Files that cannot be used: 1." in printed
     with Engine.open(Settings.load()) as engine:
         assert [item.name for item in engine.collections()] == ["samples"]
         assert engine.ingestions.jobs() == ()
@@ -58,8 +58,8 @@ def test_a_preview_says_what_sentences_of_context_would_cost(
     """BE-04"""
     wanted = ["ingest", str(documents / "long.md"), "--collection", "tea", "--context", "written", "--preview"]
     assert main([*wanted, "--context-model", "ollama:qwen3:8b"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert re.search(r"Context: 3 calls of ollama:qwen3:8b, about [12]\d{3} tokens\.", told)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"Context: 3 calls of ollama:qwen3:8b, about [12]\d{3} tokens\.", printed)
     assert main(wanted) != 0
     assert "'builtin' cannot write sentences of context" in said(capsys)
 
@@ -73,7 +73,7 @@ def test_a_size_out_of_range_is_bad_use_before_anything_is_opened(
     assert list(data_dir.iterdir()) == []
 
 
-def test_an_interrupt_stops_in_order_and_the_same_command_goes_on(
+def test_an_interrupt_stops_in_order_and_the_same_command_continues(
     data_dir: Path, documents: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = Ingestions.wait
@@ -84,12 +84,12 @@ def test_an_interrupt_stops_in_order_and_the_same_command_goes_on(
     command = ["ingest", str(documents), "--collection", "tea", "--chunk-tokens", "100", "--embedding-model", "hashing"]
     monkeypatch.setattr(Ingestions, "wait", interrupted)
     assert main(command) == 130
-    assert "Run the same command once more to go on" in said(capsys)
+    assert "Run the same command once more to continue" in said(capsys)
     monkeypatch.setattr(Ingestions, "wait", honest)
     assert main(command) == 1
-    told = said(capsys)
-    assert "bad.txt:" in told
-    assert "1 added, 0 replaced, 1 skipped, 1 failed; 8 passages" in told
+    printed = said(capsys)
+    assert "bad.txt:" in printed
+    assert "1 added, 0 replaced, 1 skipped, 1 failed; 8 passages" in printed
     with Engine.open(Settings.load()) as engine:
         assert engine.ingestions.jobs() == ()
         assert engine.describe("tea").passages == 8
@@ -132,8 +132,8 @@ def test_what_was_left_out_is_printed_with_a_preview_an_ingestion_and_the_source
     assert main(command) == 0
     assert f"! torn.jsonl: {line}" in capsys.readouterr().err
     assert main(["sources", "tea"]) == 0
-    told = capsys.readouterr().out
-    assert "Read: 2 sections" in told and f"! {line}" in told
+    printed = capsys.readouterr().out
+    assert "Read: 2 sections" in printed and f"! {line}" in printed
     assert main(["sources", "tea", "--json"]) == 0
     (source,) = json.loads(capsys.readouterr().out)
     assert source["account"]["notes"] == [{"code": "lines_unreadable", "params": {"count": "1", "lines": "2"}}]

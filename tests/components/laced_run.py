@@ -1,4 +1,4 @@
-"""A run with hostile text in every place that somebody else writes."""
+"""A run with hostile text in every place that others write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOSTILE = (
 
 
 def laced(text: str) -> RunRecord:
-    """The sample run with ``text`` in every place that somebody else writes."""
+    """The sample run with ``text`` in every place that others write."""
     run = sample_record()
     rounds = tuple(
         replace(

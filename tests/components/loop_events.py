@@ -38,7 +38,7 @@ _REMEMBERED = RouteChoice("direct", "remembered", without_memory="direct_chunk_s
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Recorded:
     """A run: which workflow, and its events."""
 
     workflow: WorkflowName
@@ -50,41 +50,43 @@ def drawn(workflow: WorkflowName) -> WorkflowGraph:
     return graph_of(compiled(workflow))
 
 
-def _quality(relevance: float, rewriter: Callable[[], Any] = FakeRewriter, **config: Any) -> Told:
+def _quality(relevance: float, rewriter: Callable[[], Any] = FakeRewriter, **config: Any) -> Recorded:
     def events() -> list[Event]:
         resources = LoopResources(reranker=ScriptedReranker(otherwise=relevance), rewriter=rewriter())
         return loop_fakes.events_of(resources, RunConfig(workflow="quality_loop", **config), "离散数学")
 
-    return Told("quality_loop", events)
+    return Recorded("quality_loop", events)
 
 
 def _dual(
     *says: Evaluation, relevant: str = "s1", config: RunConfig | None = None, broken: bool = False, **roles: Any
-) -> Told:
+) -> Recorded:
     def events() -> list[Event]:
         judge = FakeEvaluator(says or (SOLVED,), error=_GONE if broken else None)
         grader = FakeGrader(relevant=frozenset(relevant.split()))
         return dual_fakes.events_of(DualResources(grader=grader, evaluator=judge, **roles), config or dual())
 
-    return Told("dual_loop", events)
+    return Recorded("dual_loop", events)
 
 
-def _answers(*said: Evaluation | Exception, limit: int = 3, relevant: str = "p1 p2 p3 p4 p5", **config: Any) -> Told:
+def _answers(
+    *said: Evaluation | Exception, limit: int = 3, relevant: str = "p1 p2 p3 p4 p5", **config: Any
+) -> Recorded:
     def events() -> list[Event]:
         evaluator = answer_fakes.FakeEvaluator(said)
         resources = AnswerResources(grader=FakeGrader(relevant=frozenset(relevant.split())), evaluator=evaluator)
         return answer_fakes.events_of(resources, answering(limit, **config))
 
-    return Told("answer_evaluation", events)
+    return Recorded("answer_evaluation", events)
 
 
-def _graph(relevant: str = "g1 g2 v1 v2 v3", **settings: Any) -> Told:
-    return Told("graph_hybrid", lambda: graph_run(relevant, **settings))
+def _graph(relevant: str = "g1 g2 v1 v2 v3", **settings: Any) -> Recorded:
+    return Recorded("graph_hybrid", lambda: graph_run(relevant, **settings))
 
 
 _EMPTY = FakeSections(FakeRetriever(otherwise={}))
 
-RUNS: Mapping[str, Told] = {
+RUNS: Mapping[str, Recorded] = {
     "quality: low, rewritten, high": _quality(0.9, BuiltinQualityRewriter, options=QualityOptions(medium_score=0.65)),
     "quality: at the limit": _quality(0.55, max_rewrites=2),
     "quality: abstains": _quality(0.1, max_rewrites=1),

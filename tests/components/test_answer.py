@@ -43,7 +43,7 @@ def test_no_demo_is_noted_to_cross_languages(demo: Demo) -> None:
     assert not any(ZH(_ACROSS) in item.text for item in _footnotes(demo_record(demo.id), ZH))
 
 
-def test_paragraphs_lists_and_headings_are_told_apart() -> None:
+def test_paragraphs_lists_and_headings_are_distinguished() -> None:
     text = "# Title\nFirst line [1].\n\n- one\n- two\n\n3. three\n4. four"
     assert answer_blocks(text) == (
         Block("heading", ("Title",)),

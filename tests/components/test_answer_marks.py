@@ -106,7 +106,7 @@ def test_a_fallback_is_said_plainly() -> None:
     assert chips_of(fallback_record()) == []
 
 
-def test_the_evaluation_of_the_answer_stands_beside_its_badge() -> None:
+def test_the_evaluation_of_the_answer_stands_next_to_its_badge() -> None:
     assert chips_of(answers_record()) == ["✓ evaluation passed"]
     assert chips_of(answers_record(drafts=2)) == ["! 1 suggestion"]
     assert chips_of(sample_record()) == []

@@ -1,4 +1,4 @@
-"""The badge of built-in roles: short enough to stand beside the navigation, with the names in its tooltip."""
+"""The badge of built-in roles: short enough to stand next to the navigation, with the names in its tooltip."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROOM = 18
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("chat", range(len(ALL_ROLES) + 1))
-def test_the_badge_fits_beside_the_navigation_however_many_roles_are_built_in(language: UiLanguage, chat: int) -> None:
+def test_the_badge_fits_next_to_the_navigation_however_many_roles_are_built_in(language: UiLanguage, chat: int) -> None:
     models = replace(RoleModels(), **{role: _MODELS.get(role, RoleModel("ollama:m")) for role in ALL_ROLES[:chat]})
     said = badge_text(models, words_for(language), ALL_ROLES)
     assert 0 < len(said) <= _ROOM and "{" not in said

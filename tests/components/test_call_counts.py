@@ -25,7 +25,7 @@ STEPS = demo_record("demo-passes-en")
 
 
 def asked(*, chat: int = 0, cached: int = 0, steps: int = 0) -> RunRecord:
-    """A run whose grader made so many calls, some of them from the cache, beside steps of built-in roles."""
+    """A run whose grader made so many calls, some of them from the cache, next to steps of built-in roles."""
     made = [ModelCall("grader", "grade", 0, "ollama:m", (), "", cached=place < cached) for place in range(chat)]
     built_in = [ModelCall("grader", "grade", 0, "builtin", (), "", built_in=True) for _ in range(steps)]
     return replace(STEPS, model_calls=(*made, *built_in))
@@ -73,7 +73,7 @@ def test_a_live_run_says_what_is_done_apart_from_what_is_running(language: UiLan
     assert len(text.split(" · ")) == 2, "steps are counted apart, and the clock of a live run is the browser's"
 
 
-def test_a_run_says_its_calls_its_steps_and_its_time_and_beside_them_their_limits() -> None:
+def test_a_run_says_its_calls_its_steps_and_its_time_each_with_its_limit() -> None:
     """SC-10: what calls no model is a step."""
     text, limits = counts_of(asked(chat=1, cached=1, steps=4), EN, most_calls=24)
     assert text == f"1 model call · 4 steps · {duration_text(STEPS.duration_ms)}"

@@ -120,5 +120,5 @@ def test_no_message_is_put_together_where_nothing_can_collect_it() -> None:
 
 
 def test_a_chat_model_has_one_name_in_chinese() -> None:
-    (told,) = [path.read_text(encoding="utf-8") for path in CATALOGUES if path.parents[1].name == "zh"]
-    assert "对话模型" in told and "聊天模型" not in told
+    (catalogue,) = [path.read_text(encoding="utf-8") for path in CATALOGUES if path.parents[1].name == "zh"]
+    assert "对话模型" in catalogue and "聊天模型" not in catalogue

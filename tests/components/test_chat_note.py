@@ -21,7 +21,7 @@ def line(chat: Chat, question: str = RECORD.question, language: UiLanguage = "en
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_each_way_to_a_question_is_told_apart_in_both_languages(language: UiLanguage) -> None:
+def test_each_way_to_a_question_is_distinguished_in_both_languages(language: UiLanguage) -> None:
     said = [
         line(CHAT, language=language),
         line(replace(CHAT, calls=(CALL,)), language=language),

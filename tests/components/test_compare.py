@@ -49,7 +49,7 @@ def test_equal_runs_are_said_to_be_equal() -> None:
     assert EN("= same") in drawn
 
 
-def test_equal_runs_under_other_settings_are_told_apart_from_a_repeat() -> None:
+def test_equal_runs_under_other_settings_are_distinguished_from_a_repeat() -> None:
     found = difference(sample_record(), other(config=replace(CONFIG, max_rewrites=2)))
     assert parting_text(found, EN) == EN("Same path, passages, verdicts and answer.")
 
@@ -90,7 +90,7 @@ def test_two_questions_are_not_held_against_each_other_passage_by_passage() -> N
     assert EN("Cost") in said
 
 
-def test_passages_that_fared_alike_are_shown_when_asked_for() -> None:
+def test_passages_that_fared_the_same_are_shown_when_asked_for() -> None:
     nodes = comparison_nodes(difference(sample_record(), other()), EN)
     actions = [item.attrs.get("data-action") for item in walked(nodes)]
     assert SHOW_SAME in actions

@@ -35,7 +35,7 @@ def test_a_failed_run_says_its_own_reason_and_not_that_of_its_last_decision() ->
     assert said(failed)["Outcome"] == ("Failed after 1 rewrite", "WB401")
 
 
-def test_the_other_gate_is_named_beside_the_pass_rate() -> None:
+def test_the_other_gate_is_named_next_to_the_pass_rate() -> None:
     """SC-05: gate policy."""
     record = sample_record(replace(CONFIG, gate="min_relevant", min_relevant=4))
     assert said(record)["Pass rate"][1].endswith("bar 4")
@@ -47,7 +47,7 @@ def test_a_running_run_names_the_node_at_work() -> None:
     assert said(going)["Outcome"] == ("Running", "at Generate")
 
 
-def test_what_followed_a_decision_is_said_beside_it() -> None:
+def test_what_followed_a_decision_is_said_next_to_it() -> None:
     """SC-12: decision path."""
     record = sample_record()
     first, second = record.decisions

@@ -51,7 +51,7 @@ def test_the_evidence_part_draws_in_both_languages(language: str) -> None:
 
 
 def test_the_panel_of_verdicts_gets_the_rounds_of_a_finished_run_and_of_a_running_one_none() -> None:
-    """The browser fills it from the stream while the run goes on: what the page sends stays the same."""
+    """The browser fills it from the stream during the run: what the page sends stays the same."""
 
     def page() -> None:
         from components.common.i18n import words_for

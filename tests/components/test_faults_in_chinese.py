@@ -113,7 +113,7 @@ def test_a_fault_is_said_in_chinese(error: WorkbenchError, fact: str, remedy: st
         ),
         (
             "WB226",
-            "Collection 'tea' has no field with text beside its vectors.",
+            "Collection 'tea' has no field with text next to its vectors.",
             {"name": "tea", "textless": "tea"},
             "知识库 tea 的向量旁边没有文字字段。",
         ),

@@ -232,11 +232,11 @@ def test_every_step_of_a_replay_has_a_sentence_of_its_own(run: object, words: Wo
         bypassed: lambda: graph_run("", mode="bypass"),
     }[run]()  # type: ignore[index]
     record = fold_all(events)
-    told = steps(events)
-    kinds = [step.kind for step in told]
+    shown = steps(events)
+    kinds = [step.kind for step in shown]
     assert kinds[:3] == ["asked", "analysed", "routed"]
     assert kinds.count("searched") == len(record.rounds), "reranking is part of the search"
-    said = [sentence(step, record, words) for step in told]
+    said = [sentence(step, record, words) for step in shown]
     assert all(said)
     assert not any("{" in text for text in said)
 

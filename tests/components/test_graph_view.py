@@ -67,7 +67,7 @@ def test_what_was_asked_for_stands_first_and_in_the_middle() -> None:
 
 
 def test_a_run_shows_how_it_came_to_each_entity() -> None:
-    """GH-02, GH-06: the neighbourhood that a run used, the entities of the query apart from what lies around them."""
+    """GH-02, GH-06: the neighbourhood that a run used, the entities of the query apart from what is around them."""
     found = (
         FoundEntity(ENTITIES[0], "name", 1.0),
         FoundEntity(ENTITIES[1], "passage", 0.6),
@@ -93,7 +93,7 @@ def test_communities_are_an_overview_with_what_joins_them() -> None:
     assert data["lines"][0]["label"] == "1 条关系"
 
 
-def test_more_types_than_can_be_told_apart_share_one_sign() -> None:
+def test_more_types_than_can_be_distinguished_share_one_sign() -> None:
     kinds = [f"KIND_{place}" for place in range(12)]
     picture = entity_picture([entity(f"e{place}", kind) for place, kind in enumerate(kinds)], ())
     legend = graph_data(picture, EN)["kinds"]

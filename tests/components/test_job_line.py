@@ -1,4 +1,4 @@
-"""One line at the top of every page about the jobs that go on."""
+"""One line at the top of every page about the jobs in progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EMBEDDING = replace(READING, id="b", state="embedding", done=12, total=40, per_s
 DONE = JobStatus("c", "ingest", "docs", "done", "2026-01-01T00:00:00", files=3, done=40, total=40)
 
 
-def test_nothing_is_said_where_nothing_goes_on() -> None:
+def test_nothing_is_said_where_nothing_is_in_progress() -> None:
     assert job_line((), EN) == job_line((DONE,), EN) == ""
 
 

@@ -20,7 +20,7 @@ def test_every_handler_of_keys_passes_over_those_of_an_input_method(name: str) -
     assert 0 < handlers <= text.count("composing(event)")
 
 
-def test_composing_is_told_by_the_event_or_by_its_code() -> None:
+def test_composing_is_recognised_by_the_event_or_by_its_code() -> None:
     text = (ASSETS / "dom.js").read_text(encoding="utf-8")
     assert "return event.isComposing || event.keyCode === 229;" in text
     assert LISTENING == [

@@ -51,7 +51,7 @@ def test_sizes_have_the_unit_that_suits_them(size: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.34, "340 ms"), (42, "42 s"), (720, "12 min"), (7500, "2 h 5 min"), (7200, "2 h")]
 )
-def test_long_times_are_told_in_minutes_and_hours(seconds: float, text: str) -> None:
+def test_long_times_are_given_in_minutes_and_hours(seconds: float, text: str) -> None:
     assert span_text(seconds) == text
     assert count_text(12480) == "12,480"
 

@@ -45,7 +45,7 @@ NAMES = [*(f"{rewrites} {outcome}" for rewrites, outcome in FOUR_NODES), *LOOPS]
 
 
 @cache
-def told(name: str) -> tuple[WorkflowGraph, tuple[Event, ...]]:
+def named_run(name: str) -> tuple[WorkflowGraph, tuple[Event, ...]]:
     """A run by name: the graph of its workflow, and its events."""
     if name in LOOPS:
         return drawn(LOOPS[name].workflow), tuple(LOOPS[name].events())
@@ -56,7 +56,7 @@ def told(name: str) -> tuple[WorkflowGraph, tuple[Event, ...]]:
 def records(name: str) -> Iterator[RunRecord]:
     """The record after each event."""
     record = None
-    for event in told(name)[1]:
+    for event in named_run(name)[1]:
         record = fold(record, event)
         yield record
 
@@ -69,7 +69,7 @@ def parts_of(shape: Node) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_moment_of_a_run_paints_every_part_in_words(name: str) -> None:
     """SC-12: a part that a moment left out keeps what stood there before it."""
-    graph = told(name)[0]
+    graph = named_run(name)[0]
     parts = {plan: set(parts_of(shapes_of(plan_of(graph, plan), EN))) for plan in PLANS}
     assert parts["wide"] == parts["narrow"]
     for record in records(name):
@@ -84,7 +84,7 @@ def test_every_moment_of_a_run_paints_every_part_in_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_of_passages_drafts_or_memories_travels_with_a_moment(name: str) -> None:
-    graph, events = told(name)
+    graph, events = named_run(name)
     record = fold_all(events)
     texts = [item.passage.text for current in record.rounds for item in current.candidates]
     texts += [draft.text for draft in record.drafts]
@@ -133,7 +133,7 @@ def test_hostile_text_of_an_answer_stays_text() -> None:
 
 def test_a_further_answer_begins_empty() -> None:
     """AE-07: the answer before it is no longer the answer."""
-    graph, events = told("answers: revised")
+    graph, events = named_run("answers: revised")
     begun = next(place for place, event in enumerate(events) if event.kind == "answer_begun")
     before, after = (moment(graph, fold_all(events[:end]), EN, "wide") for end in (begun, begun + 1))
     assert before["answer"]

@@ -38,7 +38,7 @@ def test_every_quantity_has_an_english_name_and_true_operands() -> None:
     assert operands(Comparison("suggestions", 2, ">=", 1)) == ("2", "1")
 
 
-def test_a_decision_that_compared_nothing_is_told_by_its_reason() -> None:
+def test_a_decision_that_compared_nothing_shows_its_reason() -> None:
     """DL-02"""
     direct = Decision(0, "direct_response", "direct", (), 0, 0, node="route_query")
     assert decision_sentence(direct) == "round 0: direct_response (direct)"
@@ -53,7 +53,7 @@ def test_every_node_and_reason_of_the_loops_has_words(words: Words) -> None:
     assert [code for code in get_args(Reason) if reason_text(code, words) == code] == []
 
 
-def test_a_rewrite_of_the_quality_loop_is_told_by_the_score_it_gained() -> None:
+def test_a_rewrite_of_the_quality_loop_shows_the_score_it_gained() -> None:
     """QL-04"""
     low = record("quality: low, rewritten, high")
     first = followed_text(low.decisions[0], low, EN)

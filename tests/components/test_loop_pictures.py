@@ -1,4 +1,4 @@
-"""The picture of the three other loops: live, replayed and exported alike, with decisions and facts in words."""
+"""The picture of the three other loops: live, replayed and exported, with decisions and facts in words."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_what_is_printed_of_a_choice_stands_at_its_own_way(workflow: WorkflowNam
             continue
         box = route.label.box
         x = {"start": box.x, "middle": box.center[0], "end": box.right}[route.label.anchor]
-        beside = min(max(0.0, min(x0, x1) - x, x - max(x0, x1)) for (x0, _), (x1, _) in route.segments)
-        assert beside <= 60, (route.source, route.target)
+        outside = min(max(0.0, min(x0, x1) - x, x - max(x0, x1)) for (x0, _), (x1, _) in route.segments)
+        assert outside <= 60, (route.source, route.target)
 
 
 def test_what_leads_back_from_the_second_row_stands_before_it() -> None:
@@ -87,7 +87,7 @@ def test_what_leads_back_from_the_second_row_stands_before_it() -> None:
     assert rewrite.right < grade.x
 
 
-def test_a_long_loop_goes_on_in_a_second_row_that_reads_the_same_way() -> None:
+def test_a_long_loop_continues_in_a_second_row_that_reads_the_same_way() -> None:
     layout = layout_of(drawn("dual_loop"))
     rows = [
         ["retrieve_memory", "route_query", "rewrite_query", "retrieve_documents", "grade_documents"],
@@ -105,16 +105,16 @@ def test_a_long_loop_goes_on_in_a_second_row_that_reads_the_same_way() -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_every_decision_stands_on_the_edge_that_it_chose(name: str) -> None:
     """SC-12: several nodes decide within one run."""
-    shown, told = picture(name), record(name)
-    for decision in told.decisions:
+    shown, run = picture(name), record(name)
+    for decision in run.decisions:
         target = END if decision.route == "end" else decision.route
         edge = shown.edges[decision.node, target]
-        same = [item for item in told.decisions if (item.node, item.route) == (decision.node, decision.route)]
+        same = [item for item in run.decisions if (item.node, item.route) == (decision.node, decision.route)]
         assert edge.taken == len(same)
         assert len(edge.detail.splitlines()) == len(same)
         assert edge.chips and edge.chips[0]
     travelled = {pair for pair, edge in shown.edges.items() if edge.taken}
-    visited = {item.node for item in told.nodes}
+    visited = {item.node for item in run.nodes}
     assert {target for _, target in travelled} - {END} == visited
 
 
@@ -182,7 +182,7 @@ def test_the_dual_loop_says_what_it_recalled_how_it_searched_and_what_it_kept() 
     assert "after" not in picture("dual: at once").status
 
 
-def test_the_dual_loop_s_choices_are_told_from_its_fallback() -> None:
+def test_the_dual_loop_s_choices_are_distinguished_from_its_fallback() -> None:
     """DL-03"""
     shown = picture("dual: nothing helps")
     assert shown.nodes["grade_documents"].tone == "forced"
@@ -205,15 +205,15 @@ def test_the_evaluation_loop_counts_answers_and_suggestions() -> None:
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 @pytest.mark.parametrize("name", RUNS)
 def test_the_saved_picture_and_path_are_well_formed_and_hold_every_visit(name: str, words: Words) -> None:
-    told = record(name)
-    svg = ElementTree.fromstring(workflow_svg(drawn(RUNS[name].workflow), told, words))
+    run = record(name)
+    svg = ElementTree.fromstring(workflow_svg(drawn(RUNS[name].workflow), run, words))
     shown = " ".join(item.text or "" for item in svg.iter("{http://www.w3.org/2000/svg}text"))
-    dot = decision_path_dot(told, words)
-    for item in told.nodes:
-        assert node_text(item.node, told.workflow, words).split()[0] in shown
-    for place in range(len(told.nodes)):
+    dot = decision_path_dot(run, words)
+    for item in run.nodes:
+        assert node_text(item.node, run.workflow, words).split()[0] in shown
+    for place in range(len(run.nodes)):
         assert f"visit{place} [" in dot
-    for quantity in {comparison.quantity for decision in told.decisions for comparison in decision.comparisons}:
+    for quantity in {comparison.quantity for decision in run.decisions for comparison in decision.comparisons}:
         assert word(words, "quantity", quantity) in dot
 
 
@@ -224,7 +224,7 @@ def test_each_further_answer_begins_a_row_of_the_path() -> None:
 
 
 def test_the_path_of_the_graph_shows_what_a_query_was_refined_to() -> None:
-    told = record("graph: refined, in vain")
-    dot = decision_path_dot(told, EN)
-    assert told.rewrites
-    assert all(f"→ {item.rewritten_query}" in dot for item in told.rewrites)
+    run = record("graph: refined, in vain")
+    dot = decision_path_dot(run, EN)
+    assert run.rewrites
+    assert all(f"→ {item.rewritten_query}" in dot for item in run.rewrites)

@@ -65,7 +65,7 @@ def found(record: RunRecord, tag: str = "", look: str = "") -> list[Node]:
 
 
 def test_every_dimension_is_printed_with_its_value_weight_and_what_it_adds() -> None:
-    """QL-01: the four weighted dimensions; nothing of the chart is told by its bar alone."""
+    """QL-01: the four weighted dimensions; no value of the chart is in its bar alone."""
     rows = [row.text for row in found(quality_record(), "tr") if "×" in row.text][:4]
     assert [row.split("×")[1].split("=")[0].strip() for row in rows] == ["0.40", "0.30", "0.20", "0.10"]
     assert "0.00" in rows[0] and "= 0.000" in rows[0] and "0.00 < 0.50" in rows[0]
@@ -266,7 +266,7 @@ def test_a_suggestion_quotes_what_it_is_about() -> None:
     assert [" ".join(text.split()) for text in quoted] == [item.quote for item in wanted if item.quote] != []
 
 
-def test_what_the_evaluator_saw_stands_beside_what_the_generator_saw() -> None:
+def test_what_the_evaluator_saw_stands_next_to_what_the_generator_saw() -> None:
     """AE-04: a cut can make a right citation look unsupported."""
     record = answers_record()
     table = found(record, "table", "seen")[0]

@@ -65,7 +65,7 @@ def test_every_finding_and_every_mode_has_words(language: UiLanguage) -> None:
     assert all(words(SETTINGS["mode"].notes[mode]) for mode in MODES)
 
 
-def test_while_runs_go_on_there_is_no_finding() -> None:
+def test_while_runs_are_in_progress_there_is_no_finding() -> None:
     words = words_for("en")
     text = said([NAIVE, replace(LOCAL, outcome=None)])
     assert words("starting") in text

@@ -31,7 +31,7 @@ def rows() -> dict[str, dict[str, Any]]:
     return {line.passage.id: passage_row(line, record, ("血糖",), EN) for line in life_lines(record)}
 
 
-def told(row: dict[str, Any]) -> list[str]:
+def history(row: dict[str, Any]) -> list[str]:
     """The history as it is read aloud, each part after its sign."""
     return [f"{item['glyph']} {item['said']}" for item in row["history"]]
 
@@ -39,11 +39,15 @@ def told(row: dict[str, Any]) -> list[str]:
 def test_the_history_has_a_sign_and_words_for_every_round_and_for_the_answer() -> None:
     """SC-12: per-passage details, where each one went."""
     drawn = rows()
-    assert told(drawn["symptoms"]) == ["· as asked: not found", "✓ rewrite 1: #1 → passed", "1 cited as [1]"]
-    assert told(drawn["thirst"]) == ["✓ as asked: #1 → passed", "✓ rewrite 1: #2 → passed (reused)", "2 cited as [2]"]
-    assert told(drawn["history"]) == ["✗ as asked: #2 → not passed", "✗ rewrite 1: #5 → not passed (reused)"]
-    assert told(drawn["hostile"]) == ["? as asked: #3 → unreadable", "· rewrite 1: not found"]
-    assert told(drawn["log"]) == ["– as asked: #5 → dropped: similarity", "– rewrite 1: #6 → dropped: top-k"]
+    assert history(drawn["symptoms"]) == ["· as asked: not found", "✓ rewrite 1: #1 → passed", "1 cited as [1]"]
+    assert history(drawn["thirst"]) == [
+        "✓ as asked: #1 → passed",
+        "✓ rewrite 1: #2 → passed (reused)",
+        "2 cited as [2]",
+    ]
+    assert history(drawn["history"]) == ["✗ as asked: #2 → not passed", "✗ rewrite 1: #5 → not passed (reused)"]
+    assert history(drawn["hostile"]) == ["? as asked: #3 → unreadable", "· rewrite 1: not found"]
+    assert history(drawn["log"]) == ["– as asked: #5 → dropped: similarity", "– rewrite 1: #6 → dropped: top-k"]
 
 
 def test_dropped_rows_say_by_how_much_and_the_rank_first() -> None:
@@ -161,7 +165,7 @@ def test_a_fused_passage_says_its_rank_in_each_list_its_fused_rank_and_its_place
     lines = {line.passage.id: line for line in life_lines(record)}
     row = passage_row(lines[PassageId("v1")], record, (), EN)
     assert (row["kind"], row["kind_text"]) == ("vector", "knowledge base")
-    first, second, *_ = told(row)
+    first, second, *_ = history(row)
     assert first == "✗ as asked: knowledge base #1 → fused #1 → not passed → reranked #1 · P 0.45"
     assert second.startswith("✓ rewrite 1: knowledge base #1 + entities and relations #2 → fused #")
     assert passage_row(lines[PassageId("t1")], record, (), ZH)["kind_text"] == "历史记录"
@@ -203,14 +207,14 @@ def test_a_passage_of_two_lists_shows_both_ranks_and_a_dash_where_one_has_it_not
     found, record = _ranked("fused", vector, text)
     row = passage_row(found, record, (), EN)
     assert row["ranks"] == shown
-    assert told(row) == [f"– as asked: {line} → fused #1 → not graded"]
+    assert history(row) == [f"– as asked: {line} → fused #1 → not graded"]
     assert row["seen"][0]["ranks"] == shown
 
 
 def test_a_search_by_words_shows_its_own_rank_alone_and_one_by_meaning_none() -> None:
     found, record = _ranked("full_text", None, 1)
     row = passage_row(found, record, (), ZH)
-    assert (row["ranks"], told(row)) == ("词语 #1（BM25 7.2）", ["– 原问题：#1 → 未评分"])
+    assert (row["ranks"], history(row)) == ("词语 #1（BM25 7.2）", ["– 原问题：#1 → 未评分"])
     found, record = _ranked("vector", None, None)
     row = passage_row(found, record, (), EN)
     assert (row["ranks"], row["seen"][0]["ranks"]) == ("", "")

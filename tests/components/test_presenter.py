@@ -79,7 +79,7 @@ def staged(rewrites: int, outcome: str) -> None:
     presenter(LOOP, fold_all(events), events, steps(events), words_for("en"), start=0, key="stage")
 
 
-def page(language: str, told: dict[str, object] | None) -> None:
+def page(language: str, step: dict[str, object] | None) -> None:
     import streamlit as st
 
     from components.ask.presenter import demo_buttons, presenter
@@ -91,15 +91,15 @@ def page(language: str, told: dict[str, object] | None) -> None:
 
     words = words_for("zh" if language == "zh" else "en")
     events = recorded_run(2, "answered_forced")
-    if told is not None:
-        st.session_state["stage"] = {"step": told}
+    if step is not None:
+        st.session_state["stage"] = {"step": step}
     at = presenter(LOOP, fold_all(events), events, steps(events), words, start=1, key="stage")
     st.write(f"step {at}")
     st.write(f"picked {demo_buttons(words)}")
 
 
 @pytest.mark.parametrize(
-    ("told", "at"),
+    ("step", "at"),
     [
         (None, 1),
         ({"run": "run-1", "step": 4}, 4),
@@ -108,15 +108,15 @@ def page(language: str, told: dict[str, object] | None) -> None:
         ({"run": "run-1", "step": "4"}, 1),
     ],
 )
-def test_the_page_hears_of_the_step_that_the_browser_shows_of_this_run(told: dict[str, object] | None, at: int) -> None:
-    app = AppTest.from_function(page, kwargs={"language": "en", "told": told}).run(timeout=60)
+def test_the_page_hears_of_the_step_that_the_browser_shows_of_this_run(step: dict[str, object] | None, at: int) -> None:
+    app = AppTest.from_function(page, kwargs={"language": "en", "step": step}).run(timeout=60)
     assert not app.exception
     assert app.markdown[0].value == f"step {at}"
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "The query becomes"), ("zh", "查询改为")])
 def test_sentences_and_cards_come_in_the_language_of_the_page(language: str, said: str) -> None:
-    app = AppTest.from_function(page, kwargs={"language": language, "told": None}).run(timeout=60)
+    app = AppTest.from_function(page, kwargs={"language": language, "step": None}).run(timeout=60)
     assert said in inline(app)
     assert ("✓ passed" if language == "en" else "✓ 通过") in inline(app)
     assert len(app.button) == 9

@@ -31,7 +31,7 @@ def test_every_column_says_outcome_cost_and_answer() -> None:
     assert "Yunnan" in said
 
 
-def test_while_runs_go_on_the_columns_wait_without_a_verdict() -> None:
+def test_while_runs_are_in_progress_the_columns_wait_without_a_verdict() -> None:
     words = words_for("zh")
     said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", None)]), words))
     assert words("starting") in said

@@ -19,13 +19,13 @@ from tests.components.sample_run import sample_record
 EN, ZH = words_for("en"), words_for("zh")
 
 
-def told(demo: str) -> list[str]:
+def sentences_of(demo: str) -> list[str]:
     record = demo_record(demo)
     return [sentence(step, record, words_for(demo[-2:])) for step in steps(demo_events(demo))]  # type: ignore[arg-type]
 
 
 def test_a_rescue_reads_from_question_to_answer() -> None:
-    said = told("demo-rescue-en")
+    said = sentences_of("demo-rescue-en")
     assert said[:3] == [
         "A question comes in. First step: Retrieve.",
         "20 passages found, 5 kept.",
@@ -47,13 +47,13 @@ def test_a_rescue_reads_from_question_to_answer() -> None:
     ],
 )
 def test_what_a_workflow_adds_is_said(demo: str, expected: str) -> None:
-    assert expected in told(demo)
+    assert expected in sentences_of(demo)
 
 
 def test_every_step_of_every_demo_is_one_whole_sentence_in_its_language() -> None:
     assert {demo.workflow for demo in all_demos()} == set(WORKFLOWS)
     for demo in all_demos():
-        for said in told(demo.id):
+        for said in sentences_of(demo.id):
             assert said.endswith("." if demo.language == "en" else "。"), said
             assert "_" not in said and "{" not in said
             assert demo.language == "en" or not said.isascii()
@@ -94,7 +94,7 @@ def test_grading_that_was_cut_off_says_how_far_it_came() -> None:
         ({"strategy": "by_hand", "rewritten_query": "x"}, "Changed by hand: “x”."),
     ],
 )
-def test_rewrites_that_failed_repeated_or_were_made_by_hand_are_told_apart(
+def test_rewrites_that_failed_repeated_or_were_made_by_hand_are_distinguished(
     change: dict[str, object], said: str
 ) -> None:
     record = sample_record()

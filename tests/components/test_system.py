@@ -84,7 +84,7 @@ def test_ollama_is_missed_only_where_a_role_is_to_be_played_by_it() -> None:
     assert "needed by: grader" in part_facts(ollama, EN)
 
 
-def test_models_that_chat_are_told_from_those_that_embed() -> None:
+def test_models_that_chat_are_distinguished_from_those_that_embed() -> None:
     assert chats(CHAT)
     assert chats(replace(CHAT, capabilities=()))
     assert not chats(EMBEDDING)

@@ -89,9 +89,9 @@ def test_the_stream_carries_the_same_rows_one_by_one(name: str) -> None:
     sent: dict[str, Any] = {}
     for record in records(name):
         sent |= verdict_values(record, EN)
-        told = [sent[f"round.{place}"] for place in range(len(record.rounds))]
-        rows = [[sent[f"row.{place}.{n}"] for n in range(own["rows"])] for place, own in enumerate(told)]
-        assert [{**own, "rows": found} for own, found in zip(told, rows, strict=True)] == shown_rounds(record, EN)
+        rounds = [sent[f"round.{place}"] for place in range(len(record.rounds))]
+        rows = [[sent[f"row.{place}.{n}"] for n in range(own["rows"])] for place, own in enumerate(rounds)]
+        assert [{**own, "rows": found} for own, found in zip(rounds, rows, strict=True)] == shown_rounds(record, EN)
 
 
 def test_a_passage_waits_for_its_verdict_while_the_run_is_in_progress() -> None:
@@ -154,8 +154,8 @@ def test_the_built_in_judge_says_words_and_never_that_passages_answer(answered: 
 def test_what_a_model_says_of_all_passages_is_shown_with_its_reason(language: Any, asked: str) -> None:
     record = fold_all(sample_events())
     said = SetVerdict((), "no", "Nothing at all.", grader="ollama:m")
-    told = replace(record, rounds=(replace(record.rounds[0], whole=said),))
-    look, text = shown_rounds(told, words_for(language))[0]["whole"]
+    changed = replace(record, rounds=(replace(record.rounds[0], whole=said),))
+    look, text = shown_rounds(changed, words_for(language))[0]["whole"]
     assert look == "warn" and asked in text and "Nothing at all." in text
 
 

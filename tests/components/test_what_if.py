@@ -155,7 +155,7 @@ def test_min_relevant_counts_for_nothing_under_the_pass_rate() -> None:
     assert differing(replace(CONFIG, min_relevant=4, gate="min_relevant"), CONFIG) == ("gate", "min_relevant")
 
 
-def test_two_thresholds_that_differ_never_look_alike() -> None:
+def test_two_thresholds_that_differ_never_look_the_same() -> None:
     assert value_text("similarity_threshold", 0.3, EN) == "0.30"
     assert value_text("similarity_threshold", 0.3004, EN) == "0.3004"
 
@@ -202,7 +202,7 @@ def test_nothing_is_said_of_passages_under_the_runs_own_settings() -> None:
     assert counterfactual_notes(record, what_if(record, record.config), EN) == {}
 
 
-def test_the_tick_stands_at_the_runs_value_and_the_line_where_all_is_alike() -> None:
+def test_the_tick_stands_at_the_runs_value_and_the_line_where_all_is_the_same() -> None:
     rules = mark_rules("grade_pass_threshold", 0.6, StableRange(0.21, 0.4))
     assert "left:calc(60.00% - 1px)" in rules
     assert "left:21.00%;width:calc(40.00% - 21.00%)" in rules

@@ -42,12 +42,12 @@ def words(request: pytest.FixtureRequest) -> Words:
 
 
 @cache
-def told(workflow: WorkflowName) -> tuple[tuple[RunRecord, WhatIf], ...]:
+def runs_of(workflow: WorkflowName) -> tuple[tuple[RunRecord, WhatIf], ...]:
     """Runs in several worlds under many other settings."""
-    return tuple(_told(workflow))
+    return tuple(_runs_of(workflow))
 
 
-def _told(workflow: WorkflowName) -> Iterator[tuple[RunRecord, WhatIf]]:
+def _runs_of(workflow: WorkflowName) -> Iterator[tuple[RunRecord, WhatIf]]:
     for seed in range(6):
         for options in _OPTIONS[workflow][:3]:
             config = RunConfig(workflow=workflow, gate="pass_rate", options=options, max_rewrites=1, top_k=5, probe_k=6)
@@ -71,7 +71,7 @@ def _changes(config: RunConfig) -> Iterator[dict[str, Any]]:
 def test_every_what_if_of_a_loop_is_said_in_whole_sentences(workflow: WorkflowName, words: Words) -> None:
     """QL-05, DL-03, AE-01: no text is missing, none names a figure that it does not have."""
     gaps: set[Gap | None] = set()
-    for record, found in told(workflow):
+    for record, found in runs_of(workflow):
         gaps.add(found.gap)
         sentence = sentence_text(found, record, words)
         assert "{" not in sentence and "whatif." not in sentence and sentence.endswith((".", "。"))
@@ -115,7 +115,7 @@ def test_a_branch_is_offered_where_calls_are_missing(words: Words) -> None:
     assert "'fork'" in str(detail_nodes(found, record, words))
 
 
-def test_an_open_round_never_names_a_bar_that_lies_outside_of_its_scores(words: Words) -> None:
+def test_an_open_round_never_names_a_bar_that_is_outside_of_its_scores(words: Words) -> None:
     """QL-05: where the score is settled either way, the grader that could not be read is what is open."""
     config = RunConfig(workflow="quality_loop", top_k=5, probe_k=6)
     record = run_in(LoopWorld(1), config)

@@ -53,8 +53,8 @@ def record(rewrites: int = 1, outcome: Outcome = "answered") -> RunRecord:
 
 
 def with_query(text: str) -> RunRecord:
-    told = record()
-    return replace(told, rewrites=(replace(told.rewrites[0], rewritten_query=text, query=text),))
+    run = record()
+    return replace(run, rewrites=(replace(run.rewrites[0], rewritten_query=text, query=text),))
 
 
 def texts(svg: str) -> list[str]:
@@ -119,9 +119,9 @@ def test_any_query_gives_well_formed_xml(text: str) -> None:
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 def test_the_path_has_a_box_for_each_visit_and_the_inequality_on_its_edges(words: Words) -> None:
-    told = record(rewrites=2)
-    dot = decision_path_dot(told, words)
-    assert len(re.findall(r"^\s*visit\d+ \[", dot, flags=re.MULTILINE)) == len(told.nodes) == 9
+    run = record(rewrites=2)
+    dot = decision_path_dot(run, words)
+    assert len(re.findall(r"^\s*visit\d+ \[", dot, flags=re.MULTILINE)) == len(run.nodes) == 9
     assert dot.count(word(words, "quantity", "pass_rate")) == 3
     assert round_text(2, words) in dot
     assert word(words, "outcome", "answered") in dot

@@ -81,8 +81,8 @@ def obedient(request: RecordedRequest) -> str:
     if "relationships" in fields:
         return json.dumps(extraction(fenced("passage", asked)[0]), ensure_ascii=False)
     if "summary" in fields:
-        told = community(fenced("entities", asked)[0], fenced("passage", asked)[0])
-        return json.dumps(told, ensure_ascii=False)
+        summary = community(fenced("entities", asked)[0], fenced("passage", asked)[0])
+        return json.dumps(summary, ensure_ascii=False)
     question = fenced("question", asked)[0]
     if "verdict" in fields:
         holds = _holds(fenced("sentence", asked)[0], " ".join(fenced("passage", asked)), share=1.0)

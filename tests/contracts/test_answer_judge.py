@@ -62,8 +62,8 @@ def test_a_right_answer_is_right_and_every_sentence_is_judged_in_order(
 def test_what_the_answer_leaves_out_and_what_no_passage_says_does_not_hold(
     judge: AnswerJudge, request_: JudgeRequest
 ) -> None:
-    beside = {ENGLISH: "Penguins cannot fly but swim well. [1]", CHINESE: "企鹅不会飞，但游泳游得很好。[1]"}[request_]
-    found = judged(judge, replace(request_, answer=beside))
+    other = {ENGLISH: "Penguins cannot fly but swim well. [1]", CHINESE: "企鹅不会飞，但游泳游得很好。[1]"}[request_]
+    found = judged(judge, replace(request_, answer=other))
     assert not found.right
     assert [(claim.of, claim.holds) for claim in found.claims] == [("answer", False), ("gold", False)]
 

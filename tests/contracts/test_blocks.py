@@ -91,7 +91,7 @@ def test_a_block_that_is_sent_twice_counts_once(case: Case) -> None:
     info = case.run(case.store.describe(case.name))
     assert (info.passages, info.sources) == (8, 4)
     assert len(case.run(case.store.search(case.name, axes(1)[0], 50))) == 8
-    assert {name: told[0] for name, told in held(case).items()} == {f"s{n}.md": f"h{n}" for n in range(4)}
+    assert {name: facts[0] for name, facts in held(case).items()} == {f"s{n}.md": f"h{n}" for n in range(4)}
 
 
 def test_a_block_that_fails_half_way_leaves_what_the_next_one_completes(

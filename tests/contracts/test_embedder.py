@@ -78,7 +78,7 @@ def test_very_long_text_is_embedded_or_refused_in_our_words(embedder: Embedder) 
     try:
         answer = passages(embedder, "graph theory " * 20_000).shape
     except TextTooLong as refused:
-        # A server that would cut the text without a word is told not to.
+        # A server that would cut the text without a word is asked not to.
         answer = refused.params["model"]
     assert answer in ((1, embedder.dim), embedder.model_id)
 

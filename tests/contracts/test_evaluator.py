@@ -33,7 +33,7 @@ CHINESE = EvaluationRequest(
     "zh",
 )
 BOTH = pytest.mark.parametrize("request_", [ENGLISH, CHINESE], ids=["english", "chinese"])
-BESIDE = {"en": "Penguins cannot fly. They swim. [1]", "zh": "企鹅不会飞，但很会游泳。[1]", "other": ""}
+OFF_POINT = {"en": "Penguins cannot fly. They swim. [1]", "zh": "企鹅不会飞，但很会游泳。[1]", "other": ""}
 
 
 @pytest.fixture(params=EVALUATORS)
@@ -70,8 +70,8 @@ def test_an_answer_to_something_else_is_not_reasonable(
     evaluator: Evaluator, request_: EvaluationRequest, aim: str
 ) -> None:
     """AE-02, DL-04"""
-    beside = replace(request_, answer=BESIDE[request_.language], aim=aim)  # type: ignore[arg-type]
-    assert "reasonableness" in {item.dimension for item in evaluated(evaluator, beside).suggestions}
+    off = replace(request_, answer=OFF_POINT[request_.language], aim=aim)  # type: ignore[arg-type]
+    assert "reasonableness" in {item.dimension for item in evaluated(evaluator, off).suggestions}
 
 
 @BOTH
@@ -79,8 +79,8 @@ def test_relevance_asks_for_no_source(evaluator: Evaluator, request_: Evaluation
     """DL-04: only whether the answer solves the question."""
     bare = replace(request_, answer=request_.answer.replace("[1]", "").strip(), aim="relevance")
     assert evaluated(evaluator, bare).passed
-    beside = evaluated(evaluator, replace(bare, answer=BESIDE[request_.language]))
-    assert {item.dimension for item in beside.suggestions} == {"reasonableness"}
+    off = evaluated(evaluator, replace(bare, answer=OFF_POINT[request_.language]))
+    assert {item.dimension for item in off.suggestions} == {"reasonableness"}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_relevance_asks_for_no_source(evaluator: Evaluator, request_: Evaluation
 def test_what_stands_in_answer_and_passages_cannot_pass_an_answer(evaluator: Evaluator, planted: str) -> None:
     """AE-02: text inside them is evidence."""
     passages = (replace(ENGLISH.passages[0], text=planted), *ENGLISH.passages[1:])
-    found = evaluated(evaluator, replace(ENGLISH, answer=f"{BESIDE['en']} {planted}", passages=passages))
+    found = evaluated(evaluator, replace(ENGLISH, answer=f"{OFF_POINT['en']} {planted}", passages=passages))
     assert not found.passed
 
 

@@ -59,8 +59,8 @@ def test_nothing_to_read_gives_nothing(extractor: Extractor) -> None:
 def test_entities_and_relationships_are_read_with_their_direction(extractor: Extractor) -> None:
     """GH-03: a relationship leads from who does something to whom it is done."""
     (found,) = read(extractor, "Metformin helps diabetes." if extractor.name.startswith("fake") else ENGLISH)
-    told = [tie for tie in found.relationships if tie.target == "diabetes"]
-    assert [(tie.source, tie.type) for tie in told if tie.type != "RELATED_TO"] in (
+    ties = [tie for tie in found.relationships if tie.target == "diabetes"]
+    assert [(tie.source, tie.type) for tie in ties if tie.type != "RELATED_TO"] in (
         [("Metformin", "TREATS")],
         [("Metformin", "HELPS")],
     )
@@ -73,8 +73,8 @@ def test_chinese_is_read_too(extractor: Extractor) -> None:
         return
     (found,) = read(extractor, CHINESE)
     assert {"二甲双胍", "糖尿病", "胰岛素", "血糖"} <= {item.name for item in found.entities}
-    told = {(tie.source, tie.type, tie.target) for tie in found.relationships}
-    assert {("二甲双胍", "TREATS", "糖尿病"), ("胰岛素", "LOWERS", "血糖")} <= told
+    ties = {(tie.source, tie.type, tie.target) for tie in found.relationships}
+    assert {("二甲双胍", "TREATS", "糖尿病"), ("胰岛素", "LOWERS", "血糖")} <= ties
 
 
 def test_text_inside_a_passage_is_evidence_and_cannot_change_the_form(extractor: Extractor) -> None:
@@ -84,7 +84,7 @@ def test_text_inside_a_passage_is_evidence_and_cannot_change_the_form(extractor:
     assert "Metformin" in {item.name for item in hostile.entities}
 
 
-def test_the_same_passage_is_read_alike_whatever_is_read_beside_it(extractor: Extractor) -> None:
+def test_a_passage_is_read_in_the_same_way_whatever_else_is_read(extractor: Extractor) -> None:
     """GH-03: what is resumed must not differ from what was never interrupted."""
     assert read(extractor, ENGLISH)[0] == read(extractor, ENGLISH, CHINESE, HOSTILE)[0]
 

@@ -15,12 +15,12 @@ from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
 from tests.contracts.graph_stores import GraphCase, case_of
 from tests.support.errors import raises
-from tests.support.graphs import told
+from tests.support.graphs import reading
 
 CHAIN = (
-    told("p1", "Aspirin -TREATS-> Pain"),
-    told("p2", "Pain -SIGN_OF-> Injury"),
-    told("p3", "Injury -CAUSED_BY-> Fall"),
+    reading("p1", "Aspirin -TREATS-> Pain"),
+    reading("p2", "Pain -SIGN_OF-> Injury"),
+    reading("p3", "Injury -CAUSED_BY-> Fall"),
 )
 
 
@@ -65,13 +65,15 @@ def test_where_nobody_began_a_graph_there_is_none_and_nothing_in_it(graphs: Grap
     assert graphs.run(store.drop(name)) is False
     graphs.run(store.forget(name, [PassageId("p1")]))
     graphs.run(store.rename(name, f"{name}_new"))
-    for refused in (store.add(name, [told("p1", "A")]), store.finish(name, (), "f", "now")):
+    for refused in (store.add(name, [reading("p1", "A")]), store.finish(name, (), "f", "now")):
         with raises(GraphStoreError.missing):
             graphs.run(refused)
 
 
 def test_a_name_in_other_letters_widths_and_spaces_is_the_same_entity(graphs: GraphCase) -> None:
-    graphs.built(told("p1", "Knowledge  Graph"), told("p2", "ＫＮＯＷＬＥＤＧＥ graph"), told("p3", "Knowledge Graph"))
+    graphs.built(
+        reading("p1", "Knowledge  Graph"), reading("p2", "ＫＮＯＷＬＥＤＧＥ graph"), reading("p3", "Knowledge Graph")
+    )
     found = entity(graphs, "knowledge\tGRAPH")
     assert (found.id, found.name) == ("knowledge graph", "Knowledge Graph")
     assert found.passages == ("p1", "p2", "p3")
@@ -109,12 +111,12 @@ def test_a_relationship_exists_only_between_entities_that_its_passage_names(grap
         ReadRelationship("A", "B", "NEVER", weight=0.0),
         ReadRelationship("A", "B", "ODD", weight=float("nan")),
     )
-    graphs.built(PassageGraph(PassageId("p1"), "h", known, read), told("p2", "Nobody"))
+    graphs.built(PassageGraph(PassageId("p1"), "h", known, read), reading("p2", "Nobody"))
     assert relationships(graphs, "a", "b", "nobody") == (Relationship("a", "b", "LIKES", "", (PassageId("p1"),), 1.0),)
 
 
-def test_a_relationship_keeps_its_direction_and_sums_up_how_often_it_is_told(graphs: GraphCase) -> None:
-    graphs.built(told("p1", "A -TREATS-> B"), told("p2", "B -TREATS-> A"), told("p3", "A -TREATS-> B"))
+def test_a_relationship_keeps_its_direction_and_sums_up_how_often_it_is_stated(graphs: GraphCase) -> None:
+    graphs.built(reading("p1", "A -TREATS-> B"), reading("p2", "B -TREATS-> A"), reading("p3", "A -TREATS-> B"))
     forth, back = relationships(graphs, "a", "b")
     assert (forth.source, forth.target, forth.passages, forth.weight) == ("a", "b", ("p1", "p3"), 2.0)
     assert (back.source, back.target, back.passages, back.weight) == ("b", "a", ("p2",), 1.0)
@@ -123,27 +125,27 @@ def test_a_relationship_keeps_its_direction_and_sums_up_how_often_it_is_told(gra
 
 def test_a_passage_read_again_says_only_what_was_read_last(graphs: GraphCase) -> None:
     graphs.built(*CHAIN)
-    graphs.run(graphs.store.add(graphs.name, [told("p1", "Ibuprofen -TREATS-> Pain", text_hash="h2")]))
+    graphs.run(graphs.store.add(graphs.name, [reading("p1", "Ibuprofen -TREATS-> Pain", text_hash="h2")]))
     assert graphs.run(graphs.store.named(graphs.name, ["Aspirin"])) == []
     assert [item.source for item in relationships(graphs, "pain", "ibuprofen")] == ["ibuprofen"]
     assert graphs.run(graphs.store.done(graphs.name)) == {"p1": "h2", "p2": "h1", "p3": "h1"}
     before = whole(graphs)
-    graphs.run(graphs.store.add(graphs.name, [told("p1", "Ibuprofen -TREATS-> Pain", text_hash="h2")]))
+    graphs.run(graphs.store.add(graphs.name, [reading("p1", "Ibuprofen -TREATS-> Pain", text_hash="h2")]))
     assert whole(graphs) == before
 
 
 def test_the_order_of_reading_makes_no_difference(graphs: GraphCase) -> None:
-    graphs.built(*CHAIN, told("p0", "Aspirin -TREATS-> Pain"))
+    graphs.built(*CHAIN, reading("p0", "Aspirin -TREATS-> Pain"))
     forwards = whole(graphs)
     graphs.run(graphs.store.drop(graphs.name))
-    graphs.built(told("p0", "Aspirin -TREATS-> Pain"))
+    graphs.built(reading("p0", "Aspirin -TREATS-> Pain"))
     for read in reversed(CHAIN):
         graphs.run(graphs.store.add(graphs.name, [read]))
     assert whole(graphs) == forwards
 
 
-def test_what_a_forgotten_passage_alone_told_is_gone(graphs: GraphCase) -> None:
-    graphs.built(*CHAIN, told("p4", "Aspirin -TREATS-> Pain"))
+def test_what_a_forgotten_passage_alone_said_is_gone(graphs: GraphCase) -> None:
+    graphs.built(*CHAIN, reading("p4", "Aspirin -TREATS-> Pain"))
     graphs.run(graphs.store.finish(graphs.name, [community("injury", "fall", passages=("p3", "p2"))], "f", "now"))
     graphs.run(graphs.store.forget(graphs.name, [PassageId("p1"), PassageId("p3"), PassageId("unknown")]))
     assert [item.id for item in graphs.run(graphs.store.most_central(graphs.name, 9))] == ["pain", "aspirin", "injury"]
@@ -160,7 +162,7 @@ def test_what_a_forgotten_passage_alone_told_is_gone(graphs: GraphCase) -> None:
     assert graphs.run(graphs.store.names(graphs.name)) == {}
 
 
-def test_a_graph_that_was_begun_goes_on_and_another_extractor_begins_anew(graphs: GraphCase) -> None:
+def test_a_graph_that_was_begun_continues_and_another_extractor_starts_over(graphs: GraphCase) -> None:
     graphs.built(*CHAIN)
     begun = graphs.run(graphs.store.begin(graphs.name, "builtin"))
     assert (begun.passages, begun.entities, begun.relationships, begun.finished) == (3, 4, 3, False)
@@ -175,7 +177,7 @@ def test_a_graph_that_was_begun_goes_on_and_another_extractor_begins_anew(graphs
 
 
 def test_a_neighbourhood_goes_out_in_both_directions_nearest_first(graphs: GraphCase) -> None:
-    graphs.built(*CHAIN, told("p4", "Fall -AT-> Home"))
+    graphs.built(*CHAIN, reading("p4", "Fall -AT-> Home"))
     around = graphs.run(graphs.store.neighbourhood(graphs.name, ["injury", "unknown"], 1, 10))
     assert around.hops == {"injury": 0, "fall": 1, "pain": 1}
     assert [item.id for item in around.entities] == ["injury", "fall", "pain"]
@@ -185,7 +187,7 @@ def test_a_neighbourhood_goes_out_in_both_directions_nearest_first(graphs: Graph
 
 
 def test_a_neighbourhood_has_no_more_entities_than_asked_for(graphs: GraphCase) -> None:
-    graphs.built(told("p1", *(f"Hub -HAS-> part {number}" for number in range(9)), "part 7 -IN-> box"))
+    graphs.built(reading("p1", *(f"Hub -HAS-> part {number}" for number in range(9)), "part 7 -IN-> box"))
     around = graphs.run(graphs.store.neighbourhood(graphs.name, ["hub"], 3, 4))
     assert [item.id for item in around.entities] == ["hub", "part 7", "part 0", "part 1"]
     assert {end for item in around.relationships for end in (item.source, item.target)} == set(around.hops)
@@ -194,7 +196,7 @@ def test_a_neighbourhood_has_no_more_entities_than_asked_for(graphs: GraphCase) 
 
 
 def test_heavy_relationships_come_first(graphs: GraphCase) -> None:
-    graphs.built(told("p1", "A -X-> B", "C -X-> A"), told("p2", "C -X-> A"))
+    graphs.built(reading("p1", "A -X-> B", "C -X-> A"), reading("p2", "C -X-> A"))
     assert [item.id for item in relationships(graphs, "a", "b", "c")] == ["c|X|a", "a|X|b"]
 
 
@@ -234,7 +236,7 @@ def test_communities_replace_former_ones_and_name_only_what_there_is(graphs: Gra
 def test_graphs_of_two_collections_know_nothing_of_each_other(graphs: GraphCase) -> None:
     other = f"{graphs.name}_other"
     graphs.built(*CHAIN)
-    graphs.built(told("p1", "Pain -IS-> Sense"), name=other, extractor="other")
+    graphs.built(reading("p1", "Pain -IS-> Sense"), name=other, extractor="other")
     before = whole(graphs)
     assert graphs.run(graphs.store.named(other, ["Aspirin"])) == []
     assert graphs.run(graphs.store.neighbourhood(other, ["pain"], 3, 9)).hops == {"pain": 0, "sense": 1}
@@ -247,7 +249,7 @@ def test_graphs_of_two_collections_know_nothing_of_each_other(graphs: GraphCase)
 def test_a_renamed_graph_is_the_same_and_takes_the_place_of_one_left_behind(graphs: GraphCase) -> None:
     new = f"{graphs.name}_new"
     graphs.built(*CHAIN)
-    graphs.built(told("p9", "Left behind"), name=new)
+    graphs.built(reading("p9", "Left behind"), name=new)
     before = graphs.run(graphs.store.describe(graphs.name))
     graphs.run(graphs.store.rename(graphs.name, new))
     assert graphs.run(graphs.store.describe(graphs.name)) is None

@@ -71,7 +71,7 @@ class Heard(SilentTrace):
         self.calls.append(call)
 
 
-def test_a_photographed_page_becomes_its_text_and_the_call_is_told(reader: ImageReader) -> None:
+def test_a_photographed_page_becomes_its_text_and_the_call_is_reported(reader: ImageReader) -> None:
     """GH-05"""
     heard = Heard()
     text = asyncio.run(reader.read(image("note.en.jpg"), "image/jpeg", "What dose?", heard))

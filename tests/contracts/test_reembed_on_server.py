@@ -72,11 +72,11 @@ def test_on_a_server_an_interrupted_re_embedding_is_resumed_and_switches_at_its_
 
     async def interrupted() -> list[int]:
         embedder = StallingEmbedder(stall_at=40)
-        told = asyncio.Event()
-        embedder.told = told.set
+        stalled = asyncio.Event()
+        embedder.on_stall = stalled.set
         jobs = Jobs(tmp_path, knowledge_kinds(ServerKnowledge(tmp_path, embedder, case.store)))  # type: ignore[arg-type]
         await jobs.begin(jobs.kept(wanted(case)))
-        await told.wait()
+        await stalled.wait()
         await jobs.close()
         return embedder.batches
 

@@ -319,7 +319,7 @@ def test_a_collection_of_another_program_can_be_read_but_not_changed(case: Case)
 
 
 @pytest.mark.parametrize("metric", ["L2", "IP"])
-def test_hits_of_another_metric_are_told_as_cosines(case: Case, metric: str) -> None:
+def test_hits_of_another_metric_are_reported_as_cosines(case: Case, metric: str) -> None:
     """SC-09: one meaning for every metric and sign."""
     client = case.client()
     name = f"{case.name}_metric"

@@ -16,16 +16,16 @@ from tests.contracts.stores import Case, axes, passage
 from tests.support.errors import Expected, raises
 
 
-def filled(case: Case, name: str = "", text: str = "told") -> str:
+def filled(case: Case, name: str = "", text: str = "first") -> str:
     """A collection of two sources, one with a summary."""
     name = case.create(name)
-    told = Summaries((passage("a.md", 0, f"summary {text}"),), axes(1))
+    kept = Summaries((passage("a.md", 0, f"summary {text}"),), axes(1))
     passages = [passage("a.md", 1, text), passage("a.md", 2, text), passage("b.md", 1, text)]
-    case.run(case.store.insert(name, passages, axes(3), told))
+    case.run(case.store.insert(name, passages, axes(3), kept))
     return name
 
 
-def whole(case: Case, store: MilvusStore, name: str, text: str = "told") -> CollectionInfo:
+def whole(case: Case, store: MilvusStore, name: str, text: str = "first") -> CollectionInfo:
     """The collection under a name, which has everything that :func:`_filled` put in."""
     info: CollectionInfo = case.run(store.describe(name))
     assert (info.passages, info.sources, info.summaries, info.embedding_model) == (3, 2, 1, "model:a")
@@ -82,7 +82,7 @@ def test_an_alias_is_good_wherever_a_name_is(case: Case) -> None:
 def test_an_alias_can_lead_elsewhere_and_be_removed(case: Case) -> None:
     first, second = filled(case), filled(case, f"{case.name}_b", "other")
     alias = f"{case.name}_too"
-    for target, text in ((first, "told"), (second, "other"), (second, "other")):
+    for target, text in ((first, "first"), (second, "other"), (second, "other")):
         case.run(case.store.set_alias(alias, target))
         assert whole(case, case.store, alias, text).name == target
     case.run(case.store.drop_alias(alias))
@@ -156,6 +156,6 @@ def test_a_copy_takes_the_name_and_the_aliases_of_a_collection(case: Case) -> No
 
 def test_what_a_collection_holds_can_be_described(case: Case) -> None:
     name = filled(case)
-    told = '说明 "x"\nsecond line'
-    assert case.run(case.store.set_description(name, told)).description == told
-    assert case.run(case.store.rename(name, f"{name}_b")).description == told
+    description = '说明 "x"\nsecond line'
+    assert case.run(case.store.set_description(name, description)).description == description
+    assert case.run(case.store.rename(name, f"{name}_b")).description == description

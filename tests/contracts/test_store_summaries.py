@@ -1,4 +1,4 @@
-"""The contract of ``PassageStore`` for summaries beside a collection, for Milvus Lite and a Milvus server."""
+"""The contract of ``PassageStore`` for summaries of a collection, for Milvus Lite and a Milvus server."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def summaries(*sources: str, text: str = "summary", kind: str = "", section: str
     return Summaries(tuple(rows), axes(len(rows)))
 
 
-def insert(case: Case, told: Summaries, *passages: StoredPassage) -> None:
-    case.run(case.store.insert(case.name, list(passages), axes(len(passages)), told))
+def insert(case: Case, found: Summaries, *passages: StoredPassage) -> None:
+    case.run(case.store.insert(case.name, list(passages), axes(len(passages)), found))
 
 
-def told(case: Case, within: Within | None = None, name: str = "") -> list[str]:
+def found(case: Case, within: Within | None = None, name: str = "") -> list[str]:
     hits = case.run(case.store.search_summaries(name or case.name, axes(1)[0], 20, *([within] if within else [])))
     return sorted(hit.passage.text for hit in hits)
 
@@ -61,9 +61,9 @@ def test_summaries_are_searched_within_kinds_and_sources(case: Case) -> None:
     case.create()
     insert(case, summaries("a", kind="graph"), passage("a", 1))
     insert(case, summaries("b"), passage("b", 1))
-    assert told(case, Within(kinds=("graph",))) == ["summary of a"]
-    assert told(case, Within(kinds=("vector", "temporal"))) == ["summary of b"]
-    assert told(case, Within(sections=(("a", ""),))) == ["summary of a"]
+    assert found(case, Within(kinds=("graph",))) == ["summary of a"]
+    assert found(case, Within(kinds=("vector", "temporal"))) == ["summary of b"]
+    assert found(case, Within(sections=(("a", ""),))) == ["summary of a"]
 
 
 def test_summaries_go_when_their_source_is_deleted_or_written_again(case: Case) -> None:
@@ -71,11 +71,11 @@ def test_summaries_go_when_their_source_is_deleted_or_written_again(case: Case) 
     case.create()
     insert(case, summaries("a", "b", "c"), passage("a", 1), passage("b", 1), passage("c", 1))
     case.run(case.store.delete_source(case.name, "a"))
-    assert told(case) == ["summary of b", "summary of c"]
+    assert found(case) == ["summary of b", "summary of c"]
     insert(case, summaries("b", text="newer"), passage("b", 1, "other"))
-    assert told(case) == ["newer of b", "summary of c"]
+    assert found(case) == ["newer of b", "summary of c"]
     insert(case, Summaries(), passage("c", 2))
-    assert told(case) == ["newer of b"]
+    assert found(case) == ["newer of b"]
     assert kept(case) == {"b": 1, "c": 0}
 
 
@@ -84,14 +84,14 @@ def test_summaries_can_be_added_to_sources_that_are_there(case: Case) -> None:
     case.create()
     insert(case, Summaries(), passage("a", 1), passage("b", 1))
     before = case.run(case.store.describe(case.name))
-    assert (before.summaries, told(case)) == (0, [])
+    assert (before.summaries, found(case)) == (0, [])
     case.run(case.store.summarise(case.name, summaries("a")))
     case.run(case.store.summarise(case.name, summaries("a", text="newer")))
-    assert told(case) == ["newer of a"]
+    assert found(case) == ["newer of a"]
     assert case.run(case.store.describe(case.name)) == replace(before, summaries=1)
     with pytest.raises(StoreError, match="no source 'gone'"):
         case.run(case.store.summarise(case.name, summaries("a", "gone")))
-    assert told(case) == ["newer of a"]
+    assert found(case) == ["newer of a"]
 
 
 def test_summaries_are_dropped_with_their_collection(case: Case) -> None:
@@ -99,19 +99,19 @@ def test_summaries_are_dropped_with_their_collection(case: Case) -> None:
     insert(case, summaries("a"), passage("a", 1))
     case.run(case.store.drop(case.name))
     with pytest.raises(UnknownCollection):
-        told(case)
+        found(case)
     assert [name for name in case.client().list_collections() if case.name in name] == []
     case.create(dim=4)
     assert case.run(case.store.search_summaries(case.name, axes(1, 4)[0], 5)) == []
 
 
-def test_summaries_that_somebody_left_behind_do_not_come_back_with_the_name(case: Case) -> None:
+def test_summaries_that_were_left_behind_do_not_come_back_with_the_name(case: Case) -> None:
     case.create()
     insert(case, summaries("a"), passage("a", 1))
     case.client().drop_collection(case.name)
     case.create()
     insert(case, Summaries(), passage("a", 1))
-    assert told(case) == []
+    assert found(case) == []
 
 
 def test_vectors_of_summaries_are_checked_before_anything_is_written(case: Case) -> None:
@@ -151,7 +151,7 @@ def test_summaries_survive_closing_and_opening_again(case: Case) -> None:
 def test_a_write_that_was_cut_off_leaves_no_summary_of_what_was_before(
     case: Case, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    """DL-03: the source is told to be incomplete, and the next ingestion writes it again."""
+    """DL-03: the source is reported as incomplete, and the next ingestion writes it again."""
     case.create()
     insert(case, summaries("a", text="old"), passage("a", 1, meta={"content_hash": "whole"}))
     client = case.client()
@@ -166,7 +166,7 @@ def test_a_write_that_was_cut_off_leaves_no_summary_of_what_was_before(
     with pytest.raises(StoreError):
         insert(case, summaries("a", text="new"), passage("a", 1, "other", meta={"content_hash": "newer"}))
     monkeypatch.undo()
-    assert told(case) == []
+    assert found(case) == []
     assert [(item.content_hash, item.summaries) for item in case.run(case.store.sources(case.name))] == [("", 0)]
 
 
@@ -176,5 +176,5 @@ def test_a_collection_of_another_program_has_no_summaries(case: Case) -> None:
     name = f"{case.name}_theirs"
     case.client().create_collection(name, dimension=DIM)
     case.client().insert(name, [{"id": 1, "vector": axes(1)[0].tolist(), "content": "words"}])
-    assert told(case, name=name) == []
+    assert found(case, name=name) == []
     assert case.run(case.store.describe(name)).summaries == 0

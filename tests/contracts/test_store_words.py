@@ -249,8 +249,8 @@ def of_an_earlier_version(case: Case) -> None:
     case.create()
     stored = [passage("a.md", n + 1, text, meta={"kind": "temporal"}) for n, text in enumerate(TEXTS)]
     summary = StoredPassage(PassageId("a.md#summary"), "a.md", "all of it")
-    told = Summaries((summary,), axes(1))
-    case.run(case.store.insert(case.name, stored, axes(5), told))
+    summaries = Summaries((summary,), axes(1))
+    case.run(case.store.insert(case.name, stored, axes(5), summaries))
     case.run(case.store.set_alias("alias", case.name))
 
 
@@ -266,10 +266,10 @@ def test_full_text_is_added_to_an_earlier_collection_and_nothing_of_it_is_lost(
     try:
         with pytest.raises(FullTextMissing, match="made without full text"):
             found(case, "dog")
-        told: list[tuple[int, int]] = []
-        info = case.run(case.store.add_full_text("alias", lambda done, total: told.append((done, total))))
+        progress: list[tuple[int, int]] = []
+        info = case.run(case.store.add_full_text("alias", lambda done, total: progress.append((done, total))))
         assert info.full_text and info.segmenting == SEGMENTING and info.name == case.name
-        assert told == [(5, 5)]
+        assert progress == [(5, 5)]
         assert everything(case) == before
         assert found(case, "cat") == ["a.md#3"]
         assert found(case, "cat", within=Within(kinds=("temporal",))) == ["a.md#3"]

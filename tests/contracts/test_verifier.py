@@ -81,7 +81,7 @@ def test_a_sentence_is_held_against_what_it_cites_alone(verifier: Verifier) -> N
 def test_one_that_cites_nothing_is_held_against_all_that_was_given(verifier: Verifier) -> None:
     plain = ELSEWHERE.replace(" [1]", "")
     assert supported(checked(verifier, plain, Given(passages(COLD, WARM)), "?")) == [True]
-    assert supported(checked(verifier, plain, Given(passages(COLD), besides=(WARM,)), "?")) == [True]
+    assert supported(checked(verifier, plain, Given(passages(COLD), unmarked=(WARM,)), "?")) == [True]
 
 
 def test_what_surrounds_a_passage_and_what_it_stands_under_count(verifier: Verifier) -> None:

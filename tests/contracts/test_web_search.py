@@ -277,7 +277,7 @@ def test_the_web_is_measured_as_passages_of_the_collection_are() -> None:
     assert asked == [("insulin", [result["url"] for result in RESULTS[:2]])]
 
 
-def test_every_error_of_the_http_client_is_told_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_error_of_the_http_client_is_reported_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     def every(kind: type[Exception]) -> list[type[Exception]]:
         return [kind, *(found for child in kind.__subclasses__() for found in every(child))]
 

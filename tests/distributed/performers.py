@@ -61,7 +61,7 @@ class Ledger:
         return dict(self.do("SELECT key, pid FROM under_way"))
 
     def open(self, gate: str) -> None:
-        """Let blocks that wait at a gate go on."""
+        """Let blocks that wait at a gate continue."""
         self.do("INSERT OR IGNORE INTO open VALUES (?)", gate)
 
     def when(self, condition: Callable[[Ledger], bool], then: Callable[[], object]) -> None:
@@ -96,7 +96,7 @@ class Following:
             if work.get("fails") == "ours":
                 raise InvalidQuestion.blank()
             if work.get("fails"):
-                raise ValueError("it was told to")
+                raise ValueError("it was asked to")
             if work.get("dies"):
                 os._exit(1)
             gate = work.get("gate")

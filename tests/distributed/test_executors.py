@@ -98,7 +98,7 @@ def test_there_are_never_more_blocks_in_hand_than_it_says(make: Make) -> None:
     assert most >= AT_ONCE
 
 
-def test_stopped_from_another_thread_it_begins_no_more_and_what_was_kept_is_enough_to_go_on(
+def test_stopped_from_another_thread_it_begins_no_more_and_what_was_kept_is_enough_to_continue(
     make: Make, ledger: Ledger
 ) -> None:
     executor = make()

@@ -20,6 +20,20 @@ TARGETS = {
     *re.findall(r"^([\w.-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE),
     ".venv/.installed-dev",
 }
+PRODUCT = ("engine", "components", "pages", "plugins", "rag_workbench")
+_WORN = re.compile(r"\b(told|anew|somebody|besides?|alike|goes on)\b", re.IGNORECASE)
+_KEPT = {
+    "builtin/answer_note": "told",
+    "builtin/answer_reading": "told",
+    "knowledge/journal": "told",
+    "knowledge/sample_graph": "somebody",
+    "llm/answer_judge": "somebody",
+    "llm/direct": "somebody",
+    "llm/extractor": "somebody",
+    "llm/question_writer": "somebody",
+    "llm/source_router": "somebody",
+}
+"""Patterns and prompts that answers and figures depend on, and what files of users hold, by modules of the engine."""
 _OURS = re.compile(r"(?<![\w/.])(\.venv/bin/\S+|\.ci/\S+)")
 
 
@@ -31,6 +45,15 @@ def _programs(command: str) -> list[Path]:
     """The files of ours that a command runs, where this environment has them."""
     found = [Path(name) for name in _OURS.findall(command)]
     return [Path(sys.executable).parent / path.name if path.parts[0] == ".venv" else ROOT / path for path in found]
+
+
+def test_comments_messages_and_pages_are_in_plain_words() -> None:
+    modules = (path for name in PRODUCT for path in (ROOT / name).rglob("*.py"))
+    found: dict[str, set[str]] = {}
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *modules):
+        if words := {word.lower() for word in _WORN.findall(path.read_text(encoding="utf-8"))}:
+            found[path.relative_to(ROOT).as_posix()] = words
+    assert found == {f"engine/{name}.py": {word} for name, word in _KEPT.items()}
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)

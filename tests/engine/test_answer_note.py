@@ -1,4 +1,4 @@
-"""What is said of an answer beside its outcome: that it says it cannot tell, or that it names no passage."""
+"""What is said of an answer in addition to its outcome: that it says it cannot tell, or that it names no passage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUESTION = "How many rows does a truth table with five variables need?"
         "很抱歉，片段中没有相关信息。",
     ],
 )
-def test_a_denial_is_told_from_an_answer(text: str) -> None:
+def test_a_denial_is_distinguished_from_an_answer(text: str) -> None:
     assert denies(text)
 
 
@@ -74,7 +74,7 @@ def test_a_marker_in_place_of_what_is_asked_for_is_no_answer(text: str) -> None:
 
 
 class World:
-    """A real engine on a stand-in of Ollama whose generator says what it is told."""
+    """A real engine on a stand-in of Ollama whose generator says what the test wants."""
 
     def __init__(self, folder: Path) -> None:
         self.says: list[str] = []
@@ -141,7 +141,7 @@ def test_a_run_of_an_older_version_is_checked_when_it_is_read(world: World) -> N
 
 
 def test_no_memory_is_made_of_an_answer_that_is_not_supported(world: World) -> None:
-    """DL-06: a later question would be told the invention as a plain fact."""
+    """DL-06: a later question would get the invention as a plain fact."""
     question = "How many rows does a truth table with four variables need?"
     world.says = ["A truth table with four variables costs $10.00. [1]"]
     doubted = world.engine.run(question, config("dual_loop"))

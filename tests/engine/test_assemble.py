@@ -178,11 +178,11 @@ def test_surroundings_take_the_room_that_passages_leave_nearest_first_and_what_d
 def test_sentences_that_chunks_share_are_given_once() -> None:
     """BE-04"""
     before = _around(4, text="It begins. Sentence 5 of s.md ends here. ")
-    after = _around(6, text="Shared sentence 5. It goes on.")
+    after = _around(6, text="Shared sentence 5. It continues.")
     rounds = _judged(_passage(5, 0.9))
     context = assemble(rounds, RunConfig(expand="neighbours"), 1000, len, surroundings=(before, after))
     around = texts_around(context, rounds, (before, after))[PassageId("s.md#5")]
-    assert [item.text for item in around.every] == ["It begins.", "It goes on."]
+    assert [item.text for item in around.every] == ["It begins.", "It continues."]
 
 
 def test_a_citation_names_the_surroundings_that_its_sentence_stands_in() -> None:

@@ -34,8 +34,8 @@ def test_a_run_whose_model_never_replied_measured_nothing() -> None:
     asked = replace(record.config, models=CHAT)
     for reply, measured in (("Yes.", True), ("", False)):
         calls = tuple(replace(call, reply=reply, built_in=False) for call in record.model_calls)
-        told = measured_costs((replace(record, config=asked, model_calls=calls),), asked)
-        assert (told.grading.seconds is not None) == measured
+        costs = measured_costs((replace(record, config=asked, model_calls=calls),), asked)
+        assert (costs.grading.seconds is not None) == measured
 
 
 def test_a_step_that_one_run_did_not_take_is_taken_from_an_older_one() -> None:

@@ -65,7 +65,7 @@ def test_writing_is_refused_once_the_folder_was_deleted_and_no_half_store_is_lef
     assert not (folder / "knowledge.db").exists()
 
 
-def test_a_folder_made_anew_under_the_same_name_is_another_one(tmp_path: Path) -> None:
+def test_a_folder_made_again_under_the_same_name_is_another_one(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.require()
     (tmp_path / "data").rename(tmp_path / "old")
@@ -116,7 +116,7 @@ def test_damaged_files_of_the_store_are_named_as_damage(made: Path, tmp_path: Pa
 
 
 def test_a_store_that_is_taken_away_is_named_as_damage_at_once(made: Path, tmp_path: Path) -> None:
-    """It would go on answering from memory, with an empty list of collections."""
+    """It would keep answering from memory, with an empty list of collections."""
     folder = tmp_path / "data"
     shutil.copytree(made, folder)
     with Engine(settings(folder)) as engine:
@@ -211,7 +211,7 @@ def test_a_read_only_folder_ends_the_start_with_a_remedy_and_no_traceback(tmp_pa
     for parent in (tmp_path, *tmp_path.parents[:3]):
         if parent != Path("/tmp"):
             parent.chmod(parent.stat().st_mode | 0o055)
-    # Whoever runs as root may write everywhere, so the program is run as somebody else then.
+    # Whoever runs as root may write everywhere, so the program is run as another user then.
     script = """
 import os, sys
 import engine.cli.serve

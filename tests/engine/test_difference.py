@@ -33,7 +33,7 @@ def passage(found: RunDifference, name: str) -> tuple[str, int]:
     return item.move, item.climbed
 
 
-def test_a_run_beside_itself_differs_in_nothing() -> None:
+def test_a_run_compared_with_itself_differs_in_nothing() -> None:
     found = difference(sample_record(), sample_record())
     assert found.equal
     assert (found.settings, found.parting, found.verdicts) == ((), None, ())
@@ -56,7 +56,7 @@ def test_models_are_compared_by_role_and_built_in_ones_have_no_numbers() -> None
     assert settings_difference(RunConfig(), silent) == ()
 
 
-def test_a_model_pulled_anew_and_a_changed_collection_are_told_from_the_manifest() -> None:
+def test_a_model_pulled_again_and_a_changed_collection_are_known_from_the_manifest() -> None:
     old = replace(sample_record(), manifest={"grader": "ollama:m@1", "collection_fingerprint": "aa", "langgraph": "1"})
     new = replace(sample_record(), manifest={"grader": "ollama:m@2", "collection_fingerprint": "bb", "langgraph": "1"})
     found = [(item.name, item.a, item.b) for item in difference(old, new).settings if item.manifest]
@@ -196,7 +196,7 @@ _texts = st.lists(st.sampled_from(["口渴。", "体重下降。", "Thirst. ", "
 
 
 @given(_texts, _texts)
-def test_every_sentence_of_both_answers_is_told_once_and_in_order(a: list[str], b: list[str]) -> None:
+def test_every_sentence_of_both_answers_is_reported_once_and_in_order(a: list[str], b: list[str]) -> None:
     found = answer_difference(answered("".join(a)), answered("".join(b)))
     assert [item.a for item in found if item.a] == [text.strip() for text in a]
     assert [item.b for item in found if item.b] == [text.strip() for text in b]

@@ -154,7 +154,7 @@ def test_a_blank_or_over_long_question_starts_nothing(engine: Engine, question: 
     assert engine.run(" " + "x" * 2000 + "\n").outcome == "answered", "space around a question does not count"
 
 
-def test_no_more_runs_go_on_than_the_limit(held: Engine, gate: Gate) -> None:
+def test_no_more_runs_are_in_progress_than_the_limit(held: Engine, gate: Gate) -> None:
     """SC-13"""
     running = [held.start("first"), held.start("first")]
     with pytest.raises(TooManyRuns, match="2 runs"):
@@ -185,7 +185,7 @@ def test_a_run_that_has_ended_can_be_deleted_at_once(engine: Engine) -> None:
     assert engine.runs() == []
 
 
-def test_a_run_that_goes_on_cannot_be_deleted(held: Engine) -> None:
+def test_a_run_in_progress_cannot_be_deleted(held: Engine) -> None:
     run_id = held.start("first")
     with raises(RecordError.run_active):
         held.delete_run(run_id)
@@ -243,7 +243,7 @@ def test_a_closed_engine_says_so_and_closes_only_once(engine: Engine) -> None:
     assert engine.cancel(record.id) is False
 
 
-def test_closing_ends_an_ingestion_that_goes_on(tmp_path: Path) -> None:
+def test_closing_ends_an_ingestion_in_progress(tmp_path: Path) -> None:
     gate = Gate()
     knowledge = FakeCollections(gate=lambda: gate)
     with engine_of(tmp_path, relevant(knowledge=knowledge)) as engine:

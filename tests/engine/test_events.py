@@ -190,7 +190,7 @@ def test_events_seen_before_change_nothing(restarts: list[int]) -> None:
 
 
 @given(st.integers(1, len(WHOLE)))
-def test_the_picture_of_a_beginning_goes_on_to_the_same_end(cut: int) -> None:
+def test_the_picture_of_a_beginning_continues_to_the_same_end(cut: int) -> None:
     record = fold_all(WHOLE[:cut])
     assert record.last_seq == cut
     for event in WHOLE[cut:]:

@@ -285,7 +285,7 @@ def test_grading_the_probe_in_a_branch_is_priced_and_pays_for_the_rest_alone(
     assert paid(forked(engine, branch, config)) == 0
 
 
-def test_a_model_that_is_another_one_is_asked_anew(engine: Engine, rewritten: RunRecord) -> None:
+def test_a_model_that_is_another_one_is_asked_again(engine: Engine, rewritten: RunRecord) -> None:
     config = replace(rewritten.config, models=RoleModels(generator=RoleModel("ollama:none")))
     price = fork_price(rewritten, config)
     assert (price.next.calls, price.next.built_in_calls) == (1, 0)

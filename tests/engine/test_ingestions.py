@@ -53,7 +53,7 @@ def test_a_folder_of_60_mixed_files_goes_in_with_every_broken_one_named(engine: 
     assert (again.passages, [item.same_as for item in again.sources]) == (0, [item.name for item in few])
 
 
-def test_a_source_is_cut_anew_when_the_options_are_others_and_skipped_when_they_are_not(engine: Engine) -> None:
+def test_a_source_is_cut_again_when_the_options_are_others_and_skipped_when_they_are_not(engine: Engine) -> None:
     item = IngestItem("tea.md", data=WORDS)
     fine = ChunkOptions(80, 120, 20)
 
@@ -88,7 +88,7 @@ def test_what_cannot_become_an_ingestion_is_said_before_anything_is_written(engi
     assert [job.collection for job in engine.ingestions.jobs() if job.collection not in ("cut", "mixed")] == []
 
 
-def test_a_collection_is_embedded_anew_as_a_job(engine: Engine) -> None:
+def test_a_collection_is_embedded_again_as_a_job(engine: Engine) -> None:
     begun = engine.ingestions.start([IngestItem("tea.md", data=WORDS)], "first", embedding_model="hashing")
     engine.ingestions.wait(begun, PATIENCE_S)
     job_id = engine.ingestions.start_reembed("first", "second", "builtin")

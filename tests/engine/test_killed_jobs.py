@@ -101,7 +101,7 @@ def pulling(say: Say, folder: Path, url: str) -> None:
         threading.Event().wait()
 
 
-def test_a_killed_download_of_a_model_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_download_of_a_model_continues_where_it_was(tmp_path: Path) -> None:
     gate = Gate()
     with OllamaStandIn([], registry=[SMALL]) as server:
         server.script("pull", Slow(gate=gate))

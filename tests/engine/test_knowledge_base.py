@@ -48,7 +48,7 @@ def test_a_collection_without_prefixes_is_not_searched_with_those_of_new_collect
     assert knowledge.embedders.of(bare).query_prefix == ""
 
 
-def test_anchors_are_embedded_once_for_all_runs_and_beside_the_ingestion(tmp_path: Path) -> None:
+def test_anchors_are_embedded_once_for_all_runs_and_during_the_ingestion(tmp_path: Path) -> None:
     """SC-09, SC-13: the first questions do not pay for them out of their budgets, nor each for its own."""
     with (
         OllamaStandIn(["nomic-embed-text"]) as ollama,

@@ -45,7 +45,7 @@ GLOBAL = run("global", found("a", 2, "global"), found("d", 1, "global"))
 LOST = run("local", found("a", 1, "vector"), found("z", 2, "vector"), fell_back=True)
 
 
-def test_shared_and_unique_passages_are_told_apart() -> None:
+def test_shared_and_unique_passages_are_distinguished() -> None:
     """GH-02: what every mode keeps, what one keeps alone, and what only the graph brought."""
     race = mode_race([GLOBAL, NAIVE, LOCAL])
     assert [lane.mode for lane in race.lanes] == ["naive", "local", "global"]

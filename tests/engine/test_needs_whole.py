@@ -1,4 +1,4 @@
-"""Passages that must suffice together: decided in a run, told by a what-if, and asked again by a branch."""
+"""Passages that must suffice together: decided in a run, foreseen by a what-if, and asked again by a branch."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ def test_without_the_setting_nothing_is_judged_together(engine: Engine) -> None:
 def test_a_what_if_is_the_run_that_it_foretells(engine: Engine, workflow: str) -> None:
     """SC-04: judged again by words where the record does not have it, and by nothing that is supposed."""
     usual = config(workflow=workflow, max_rewrites=1)
-    told = 0
+    known = 0
     for question in PLAIN[:3]:
         for former, wanted in ((usual, whole(usual)), (whole(usual), usual)):
             record, real = engine.run(question, former), engine.run(question, wanted)
             foretold = engine.what_if(record, wanted)
             assert engine.what_if(record, record.config).same_path
             if foretold.path_known:
-                told += 1
+                known += 1
                 assert [(item.route, item.reason) for item in foretold.decisions] == routes(real), question
-    assert told >= 3
+    assert known >= 3
 
 
 def test_a_passage_that_no_one_judged_leaves_it_open(engine: Engine) -> None:
@@ -148,7 +148,7 @@ def test_a_reply_that_cannot_be_read_suffices_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rewrites", [0, 2])
-def test_words_judge_beside_a_rerank_server_and_cost_no_call_of_it(tmp_path: Path, rewrites: int) -> None:
+def test_words_judge_next_to_a_rerank_server_and_cost_no_call_of_it(tmp_path: Path, rewrites: int) -> None:
     def all_pass(_: str, texts: Sequence[str]) -> list[float]:
         return [0.9] * len(texts)
 

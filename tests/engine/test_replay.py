@@ -28,7 +28,7 @@ def test_a_run_that_ended_has_one_last_step_which_is_its_end(outcome: Outcome) -
     assert (last.kind, last.seq) == ("ended", events[-1].seq)
 
 
-def test_a_run_that_goes_on_has_no_end_yet() -> None:
+def test_a_run_in_progress_has_no_end_yet() -> None:
     assert steps(recorded_run(1, "answered")[:-1])[-1].kind != "ended"
     assert steps([]) == ()
 

@@ -52,7 +52,7 @@ def test_the_verdict_follows_from_answers_and_what_they_cite(
     assert (found.enough, found.better) == (enough, better)
 
 
-def test_there_is_no_verdict_while_a_run_goes_on() -> None:
+def test_there_is_no_verdict_while_a_run_is_in_progress() -> None:
     found = side_by_side([FOUR, record("dual_loop", None)])
     assert found.enough is None
     assert found.lanes[1].times_slower is None

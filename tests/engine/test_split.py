@@ -49,7 +49,7 @@ def test_parts_are_clauses_that_ask_and_can_be_searched_alone(question: str, par
 
 
 @pytest.mark.parametrize("question", COMPOUND)
-def test_the_loop_goes_on_for_the_part_that_is_open(engine: Engine, question: str) -> None:
+def test_the_loop_continues_for_the_part_that_is_open(engine: Engine, question: str) -> None:
     record = engine.run(question, SPLIT)
     assert record.rounds[0].query == question and record.rounds[0].parts == parts_of(question)
     for index, decision in enumerate(record.decisions):
@@ -83,7 +83,7 @@ def test_the_answer_says_which_part_stays_open(engine: Engine, workflow: str) ->
     assert "后来谁把奖金分给了他" in record.answer.splitlines()[-1] and not record.unsupported_sentences
     assert engine.what_if(record, config).answer == record.answer
     without = engine.what_if(record, replace(config, split=False))
-    assert without.decisions and not without.answer, "the generator would be told of no open part"
+    assert without.decisions and not without.answer, "the generator would get no open part"
 
 
 def test_a_question_that_asks_one_thing_runs_as_without(engine: Engine) -> None:
@@ -99,15 +99,15 @@ def test_a_what_if_is_the_run_that_it_foretells(engine: Engine, question: str, w
     config = replace(SPLIT, workflow=workflow, max_rewrites=2)
     record = engine.run(question, config)
     assert engine.what_if(record, config).same_path
-    told = 0
+    known = 0
     for changed in ({"min_confidence": 0.3}, {"min_confidence": 0.8}, {"top_k": 2}, {"max_rewrites": 1}):
         wanted = replace(config, **changed)
         foretold, real = engine.what_if(record, wanted), engine.run(question, wanted)
         if foretold.path_known:
-            told += 1
+            known += 1
             assert [(item.route, item.reason) for item in foretold.decisions] == routes(real), changed
             assert [item.comparisons for item in foretold.decisions] == [item.comparisons for item in real.decisions]
-    assert told >= 1
+    assert known >= 1
 
 
 @pytest.mark.parametrize("name", ["min_confidence", "cascade_high"])

@@ -42,7 +42,7 @@ def test_beyond_the_range_something_else_happens_or_is_not_known() -> None:
     assert end(FORCED, beyond) != end(FORCED, FORCED.config)
 
 
-def test_where_the_end_is_not_known_nothing_is_called_alike() -> None:
+def test_where_the_end_is_not_known_nothing_is_called_the_same() -> None:
     config = replace(FORCED.config, similarity_threshold=0.99, max_rewrites=5)
     assert not what_if(FORCED, config).path_known
     assert "similarity_threshold" not in Sweep(run_table(FORCED), config).stable_ranges(("similarity_threshold",))

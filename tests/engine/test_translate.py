@@ -75,9 +75,9 @@ def test_a_what_if_over_thresholds_is_the_run_that_it_foretells(engine: Engine, 
     record, wanted = engine.run(QUESTION, BOTH), replace(BOTH, **changed)  # type: ignore[arg-type]
     assert engine.what_if(record, BOTH).same_path
     foretold, real = engine.what_if(record, wanted), engine.run(QUESTION, wanted)
-    told = [(item.route, item.reason) for item in foretold.decisions]
-    assert told == routes(real)[: len(told)] and told
-    assert not foretold.path_known or len(told) == len(real.decisions)
+    routed = [(item.route, item.reason) for item in foretold.decisions]
+    assert routed == routes(real)[: len(routed)] and routed
+    assert not foretold.path_known or len(routed) == len(real.decisions)
 
 
 def test_another_search_is_unknown_and_a_branch_makes_it(engine: Engine) -> None:

@@ -171,8 +171,8 @@ def test_the_command_lists_deletes_and_switches(
         assert "own: the history is off" in capsys.readouterr().out
         assert not engine.weak_points.is_on("own") and engine.weak_points.is_on("current")
     assert main(["history", "--collection", "current", "--on"]) == 0
-    told = capsys.readouterr().out
-    assert "own: the history is on" in told and ASKED in told
+    printed = capsys.readouterr().out
+    assert "own: the history is on" in printed and ASKED in printed
     assert main(["history", "--collection", "absent", "--off"]) == 1
     assert UnknownCollection(name="absent").fact in capsys.readouterr().err
     assert main(["history", "--off"]) == 2

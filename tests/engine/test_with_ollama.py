@@ -78,7 +78,7 @@ def test_a_model_that_only_repeats_itself_is_stopped(engine: Engine, ollama: Oll
     ollama.wait_for(lambda seen: seen.requests_to("chat")[-1].aborted)
 
 
-def test_a_slow_model_that_goes_on_talking_is_heard_out(ollama: OllamaStandIn, tmp_path: Path) -> None:
+def test_a_slow_model_that_keeps_talking_is_heard_out(ollama: OllamaStandIn, tmp_path: Path) -> None:
     """SC-13: the call's limit is the longest silence of a stream, the run's budget the whole."""
     ollama.script("chat", Slow(per_token_s=0.05, reply=Reply(" ".join(["row"] * 30) + " [1].")))
     settings = Settings.load(data_dir=tmp_path, ollama_url=ollama.url, call_timeout_s=0.8)

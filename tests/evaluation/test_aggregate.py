@@ -266,7 +266,7 @@ def test_a_figure_is_a_value_only_where_its_whole_population_is_known() -> None:
 
 @hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
-def test_what_running_the_questions_would_show_lies_within_the_bounds(data: st.DataObject) -> None:
+def test_what_running_the_questions_would_show_is_within_the_bounds(data: st.DataObject) -> None:
     """BE-01: gathered with one setting and tried with another, against runs of the same worlds under that one."""
     config = data.draw(settings())
     tried = data.draw(settings(config))
@@ -314,7 +314,7 @@ _PROBED = RunConfig(top_k=3, similarity_threshold=0.3, gate="min_relevant", min_
     ],
     ids=["a deeper search is judged whole", "a deeper search keeps more", "time was up before all was judged"],
 )
-def test_what_another_run_would_judge_besides_leaves_its_steps_open(
+def test_what_another_run_would_also_judge_leaves_its_steps_open(
     world: World, config: RunConfig, tried: RunConfig, measures: tuple[Measure, ...]
 ) -> None:
     """BE-01: a figure that only a run of its own could show is bounded, and the bounds hold."""
@@ -536,7 +536,7 @@ def judged_with(fit: GraderFit | None, raws: Sequence[float]) -> tuple[Verdict, 
     return tuple(refitted(verdict, fit) or verdict for verdict in plain)
 
 
-def test_figures_with_a_calibration_are_those_of_runs_with_it_beside_those_without() -> None:
+def test_figures_with_a_calibration_are_those_of_runs_with_it_next_to_those_without() -> None:
     """Settings with and without it are evaluated together, as a baseline is with what is tried."""
     table = {"scores": [-1.0, 0.5], "chances": [0.05, 0.3, 0.55, 0.7, 0.95]}
     fit = GraderFit("calibration", CROSS, "samples", table, questions=("0" * 12,))
@@ -551,18 +551,18 @@ def test_figures_with_a_calibration_are_those_of_runs_with_it_beside_those_witho
             run = run_in(replace(made, verdicts=judged_with(by, raws)), config)
             runs[config][f"case-{number}"] = replace(run, id=RunId(f"run-{number}"))
     asked = [fitted, plain, replace(fitted, min_confidence=0.75), replace(plain, min_confidence=0.75)]
-    told = evaluate(gather(cases, runs[plain], fits={fit.id: fit}), asked)
-    assert told.configs == tuple(asked) and told.right_by.learnt.sum() == 0
+    evaluated = evaluate(gather(cases, runs[plain], fits={fit.id: fit}), asked)
+    assert evaluated.configs == tuple(asked) and evaluated.right_by.learnt.sum() == 0
     known = 0
     for place, config in enumerate(asked):
         real = evaluate(gather(cases, runs[fitted if config.models == fitted.models else plain]), [config])
         for measure in ("quality", "pass_rate", "rewrites", "grader_precision", "context_hit"):
-            is_, was = told.figure(measure, place), real.figure(measure)
+            is_, was = evaluated.figure(measure, place), real.figure(measure)
             known += is_.unknown_n == 0
             assert is_.n == was.n
             assert is_.lower is not None and is_.upper is not None and was.lower is not None and was.upper is not None
             assert is_.lower <= was.lower + 1e-9 and was.upper <= is_.upper + 1e-9, (config, measure)
-            assert told.path_known[:, place].sum() > 10
+            assert evaluated.path_known[:, place].sum() > 10
     assert known > 8, "what is known must be said to be"
     without = evaluate(gather(cases, runs[plain]), [fitted])
     assert not without.path_known.any() and without.right_by.learnt.all(), "nothing is known of a fit that is not there"

@@ -65,5 +65,5 @@ def test_each_sentence_is_held_against_the_passages_that_it_cites() -> None:
     citations = tuple(Citation(place, item.id, item.source) for place, item in enumerate(passages, 1))
     record = next(iter(questions(1, RunConfig())[1].values()))
     record = replace(record, answer=answer, citations=citations, context=Context(passages))
-    # The second sentence cites one passage beside the point; a Chinese passage is not held against English words.
+    # The second sentence cites one passage that is off the point; a Chinese passage is not held against English words.
     assert cited_of(record) == Cited(pairs=3, held=2, claims=3, borne_out=2)

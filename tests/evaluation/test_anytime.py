@@ -46,7 +46,7 @@ def test_who_stops_where_the_interval_is_wrong_finds_such_a_place_in_one_of_twen
     assert missed <= 0.05 * POPULATIONS
 
 
-def test_an_interval_for_one_look_is_wrong_far_more_often_when_somebody_looks_after_each() -> None:
+def test_an_interval_for_one_look_is_wrong_far_more_often_with_a_look_after_each() -> None:
     random = np.random.default_rng(7)
     missed = 0
     for _ in range(40):

@@ -95,7 +95,7 @@ def test_every_case_is_run_once_and_its_record_is_an_ordinary_one(engine: Engine
     assert (progress.done, progress.failed, progress.total, progress.running) == (6, 0, 6, False)
 
 
-def test_evidence_is_made_once_and_anew_when_there_is_more(engine: Engine) -> None:
+def test_evidence_is_made_once_and_again_when_there_is_more(engine: Engine) -> None:
     batch_id = engine.batches.start("six", RunConfig())
     finished(engine, batch_id)
     evidence = engine.batches.evidence(batch_id)
@@ -121,7 +121,9 @@ def test_only_the_cases_named_are_run(engine: Engine) -> None:
     assert engine.evaluation.batch(batch_id).case_ids == ("c1", "c4")
 
 
-def test_no_more_runs_than_asked_for_go_on_at_once_and_a_full_engine_is_waited_for(tmp_path: Path, gate: Gate) -> None:
+def test_no_more_runs_than_asked_for_are_made_at_once_and_a_full_engine_is_waited_for(
+    tmp_path: Path, gate: Gate
+) -> None:
     """SC-13: caps."""
     search = AtOnce(gate=gate)
     with engine_of(tmp_path, relevant(retriever=search), max_concurrent_runs=2) as engine:
@@ -174,7 +176,7 @@ class FailsAt(FakeRetriever):
         return await super().search(query, limit)
 
 
-def test_a_stopped_batch_goes_on_with_what_is_left(held: Engine, gate: Gate) -> None:
+def test_a_stopped_batch_continues_with_what_is_left(held: Engine, gate: Gate) -> None:
     batch_id = held.batches.start("six", RunConfig(), concurrency=2)
     gate.wait_until_reached()
     assert held.batches.running == batch_id
@@ -215,7 +217,7 @@ def test_what_is_left_can_be_run_here_where_a_cluster_is_set_that_cannot_be_used
     assert not held.batches.progress(batch_id).elsewhere
 
 
-def test_a_run_that_somebody_cancels_is_left_and_repeated(held: Engine, gate: Gate) -> None:
+def test_a_run_that_a_person_cancels_is_left_and_repeated(held: Engine, gate: Gate) -> None:
     batch_id = held.batches.start("six", RunConfig(), concurrency=1)
     gate.wait_until_reached()
     (going,) = held.runs()
@@ -228,7 +230,7 @@ def test_a_run_that_somebody_cancels_is_left_and_repeated(held: Engine, gate: Ga
     assert held.evaluation.batch(batch_id).finished
 
 
-def test_a_second_batch_is_refused_while_one_goes_on(held: Engine, gate: Gate) -> None:
+def test_a_second_batch_is_refused_while_one_is_in_progress(held: Engine, gate: Gate) -> None:
     batch_id = held.batches.start("six", RunConfig())
     with raises(EvaluationError.batch_active):
         held.batches.start("six", RunConfig())
@@ -279,7 +281,7 @@ def test_a_case_whose_record_was_deleted_is_left_out_and_run_again(engine: Engin
     assert {name: now[name] for name in NAMES if name != "c2"} == {n: former[n] for n in NAMES if n != "c2"}
 
 
-def test_closing_the_engine_ends_a_batch_in_order_and_another_engine_goes_on(tmp_path: Path, gate: Gate) -> None:
+def test_closing_the_engine_ends_a_batch_in_order_and_another_engine_continues(tmp_path: Path, gate: Gate) -> None:
     with engine_of(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as first:
         first.evaluation.save_query_set(QuerySet("six", CASES))
         runner = first.batches

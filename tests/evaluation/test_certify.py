@@ -76,7 +76,7 @@ def certified(
 
 
 def test_at_most_one_in_twenty_draws_certifies_a_setting_that_breaks_the_bound() -> None:
-    """EV-04; the riskiest worlds: every setting lies just above the bound, or the laxer ones do."""
+    """EV-04; the riskiest worlds: every setting is just above the bound, or the laxer ones do."""
     evidence = evidence_of(150)
     evaluation = evaluate(evidence, LATTICE)
     random = np.random.default_rng(5)

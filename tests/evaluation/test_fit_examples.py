@@ -82,10 +82,10 @@ def server() -> Iterator[OllamaStandIn]:
         yield server
 
 
-def tried(server: OllamaStandIn, plan: Plan, told: list[int] | None = None) -> tuple[Trial | None, Fault | None]:
+def tried(server: OllamaStandIn, plan: Plan, progress: list[int] | None = None) -> tuple[Trial | None, Fault | None]:
     settings = Settings.load(ollama_url=server.url, data_dir=Path("unused"))
     grader = ChatGrader(RoleModel(MODEL), settings, fit=plan.fit(SUBJECT))
-    return asyncio.run(try_examples(grader, plan, SUBJECT, None if told is None else told.append))
+    return asyncio.run(try_examples(grader, plan, SUBJECT, None if progress is None else progress.append))
 
 
 # -- which examples -------------------------------------------------------------------------------------------------
@@ -125,11 +125,11 @@ def test_few_questions_leave_half_of_them_to_try_on() -> None:
 
 
 def test_examples_that_a_model_learns_from_are_offered(server: OllamaStandIn) -> None:
-    told: list[int] = []
-    trial, fault = tried(server, planned(judged(20)), told)
+    progress: list[int] = []
+    trial, fault = tried(server, planned(judged(20)), progress)
     assert fault is None and trial is not None and trial.after is not None and trial.fit is not None
     assert trial.helps and trial.after.kappa == 1.0
-    assert trial.before.n == trial.after.n == told[-1] == 56
+    assert trial.before.n == trial.after.n == progress[-1] == 56
     assert trial.fit.figures["kappa"] == (trial.before.kappa, 1.0) and trial.fit.judgements == MOST
 
 
@@ -184,19 +184,19 @@ def test_a_run_with_examples_asks_again_and_its_verdicts_are_kept_apart(server: 
         grader = replace(CONFIG.models, grader=RoleModel(kept.name))
         plain = engine.run(question, CONFIG)
         asked = len(server.requests_to("chat"))
-        told = engine.run(question, replace(CONFIG, models=grader))
+        fitted = engine.run(question, replace(CONFIG, models=grader))
         assert len(server.requests_to("chat")) == 2 * asked, (
             "no verdict without the examples is taken for one with them"
         )
         again = engine.run(question, replace(CONFIG, models=grader))
         assert len(server.requests_to("chat")) == 2 * asked, "those with them are stored under their own key"
-        assert again.rounds[0].verdicts == told.rounds[0].verdicts
-        assert {item.fit for item in told.rounds[0].verdicts.values()} == {kept.id}
-        assert told.manifest["grader_fit"] == f"examples@{kept.id}"
-        assert told.manifest["grader_prompt"] == f"{GRADER_PROMPT_VERSION}+{kept.id}" == prompt_version(kept)
+        assert again.rounds[0].verdicts == fitted.rounds[0].verdicts
+        assert {item.fit for item in fitted.rounds[0].verdicts.values()} == {kept.id}
+        assert fitted.manifest["grader_fit"] == f"examples@{kept.id}"
+        assert fitted.manifest["grader_prompt"] == f"{GRADER_PROMPT_VERSION}+{kept.id}" == prompt_version(kept)
         assert plain.manifest["grader_prompt"] == GRADER_PROMPT_VERSION
-        assert engine.what_if(told, told.config).same_path
-        assert not engine.what_if(told, plain.config).path_known
+        assert engine.what_if(fitted, fitted.config).same_path
+        assert not engine.what_if(fitted, plain.config).path_known
 
 
 def test_from_thumbs_on_real_runs_to_a_fit(server: OllamaStandIn, tmp_path: Path) -> None:

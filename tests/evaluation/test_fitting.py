@@ -134,7 +134,7 @@ def test_what_is_only_right_on_pairs_it_has_seen_does_not_help() -> None:
 
 
 @pytest.mark.parametrize(("count", "questions"), [(LEAST - 1, 12), (LEAST, 4)])
-def test_with_too_few_judgements_nothing_is_fitted_and_the_number_missing_is_told(count: int, questions: int) -> None:
+def test_with_too_few_judgements_nothing_is_fitted_and_the_number_missing_is_said(count: int, questions: int) -> None:
     found = trial(Calibration(), judged(count, tells=2.0, questions=questions), SUBJECT)
     assert found.fit is None and found.after is None and not found.helps
     missing = judgements(item.pair for item in judged(count, tells=2.0, questions=questions)).missing
@@ -142,10 +142,10 @@ def test_with_too_few_judgements_nothing_is_fitted_and_the_number_missing_is_tol
 
 
 def test_one_kind_of_judgement_alone_teaches_nothing() -> None:
-    alike = [replace(item, pair=replace(item.pair, label=True)) for item in judged(60, tells=2.0)]
-    found = trial(Calibration(), alike, SUBJECT)
+    same_labels = [replace(item, pair=replace(item.pair, label=True)) for item in judged(60, tells=2.0)]
+    found = trial(Calibration(), same_labels, SUBJECT)
     assert found.fit is None
-    assert judgements(item.pair for item in alike).missing == (LEAST_EACH, 0, LEAST_EACH, 0)
+    assert judgements(item.pair for item in same_labels).missing == (LEAST_EACH, 0, LEAST_EACH, 0)
 
 
 def test_the_id_of_a_fit_stands_for_all_that_verdicts_depend_on() -> None:

@@ -91,7 +91,7 @@ def test_a_fit_is_for_its_own_grader_and_collection(fits: GraderFits, grader: st
 # -- how a config names it ------------------------------------------------------------------------------------------
 
 
-def test_a_config_names_a_fit_in_the_name_of_the_grader_and_beside_it() -> None:
+def test_a_config_names_a_fit_in_the_name_of_the_grader_and_next_to_it() -> None:
     written = config_from_dict({"models": {"grader": "builtin#0123456789ab"}}).models.grader
     assert written == RoleModel("builtin", fit="0123456789ab") and written.built_in
     assert written.name == "builtin#0123456789ab"
@@ -110,8 +110,8 @@ def test_a_fit_that_none_can_be_is_refused(plain: dict[str, object]) -> None:
 
 
 def test_a_fit_is_a_difference_of_settings() -> None:
-    (told,) = settings_difference(config("builtin"), config("builtin#0123456789ab"))
-    assert (told.name, told.a, told.b) == ("models.grader.fit", "", "0123456789ab")
+    (change,) = settings_difference(config("builtin"), config("builtin#0123456789ab"))
+    assert (change.name, change.a, change.b) == ("models.grader.fit", "", "0123456789ab")
 
 
 # -- what a run does with it ----------------------------------------------------------------------------------------
@@ -119,27 +119,27 @@ def test_a_fit_is_a_difference_of_settings() -> None:
 
 def test_a_calibrated_run_says_so_and_a_what_if_without_it_needs_no_call(engine: Engine) -> None:
     fit = engine.grader_fits.keep(CALIBRATION)
-    plain, told = engine.run(QUESTION, config(CROSS)), engine.run(QUESTION, config(fit.name))
-    for before, after in zip(verdicts(plain), verdicts(told), strict=True):
+    plain, fitted = engine.run(QUESTION, config(CROSS)), engine.run(QUESTION, config(fit.name))
+    for before, after in zip(verdicts(plain), verdicts(fitted), strict=True):
         assert before.raw == after.raw is not None
         assert before.p_relevant == pytest.approx(sigmoid(before.raw or 0.0)) and before.fit == ""
         assert after.p_relevant == pytest.approx(calibrated(TABLE, after.raw or 0.0)) and after.fit == fit.id
-    assert told.manifest["grader_fit"] == f"calibration@{fit.id}" and "grader_fit" not in plain.manifest
-    assert engine.record(told.id).config.models.grader.fit == fit.id
-    assert engine.what_if(told, told.config).same_path
-    for record, other in ((told, plain), (plain, told)):
+    assert fitted.manifest["grader_fit"] == f"calibration@{fit.id}" and "grader_fit" not in plain.manifest
+    assert engine.record(fitted.id).config.models.grader.fit == fit.id
+    assert engine.what_if(fitted, fitted.config).same_path
+    for record, other in ((fitted, plain), (plain, fitted)):
         found = engine.what_if(record, other.config)
         assert found.path_known and found.decisions == other.decisions
 
 
 def test_the_built_in_grader_judges_with_the_coefficients_of_its_fit(engine: Engine) -> None:
     fit = engine.grader_fits.keep(shifted(-3.0))
-    plain, told = engine.run(QUESTION, config("builtin")), engine.run(QUESTION, config(fit.name))
+    plain, fitted = engine.run(QUESTION, config("builtin")), engine.run(QUESTION, config(fit.name))
     assert all(
-        after.p_relevant < before.p_relevant for before, after in zip(verdicts(plain), verdicts(told), strict=True)
+        after.p_relevant < before.p_relevant for before, after in zip(verdicts(plain), verdicts(fitted), strict=True)
     )
-    assert told.manifest["grader_fit"] == f"coefficients@{fit.id}"
-    assert all(item.fit == fit.id for item in verdicts(told))
+    assert fitted.manifest["grader_fit"] == f"coefficients@{fit.id}"
+    assert all(item.fit == fit.id for item in verdicts(fitted))
 
 
 def test_judging_again_uses_the_fit_of_the_run(engine: Engine) -> None:
@@ -185,10 +185,10 @@ def test_the_sample_questions_teach_both_kinds_of_grader(engine: Engine) -> None
         assert found.fit is not None and found.after is not None
         kept = engine.grader_fits.keep(found.fit)
         again = engine.run(cases[0].question, config(kept.name, grade_probe=True))
-        told = {name: verdict.p_relevant for name, verdict in again.first_verdicts(by_hand=False).items()}
+        chances = {name: verdict.p_relevant for name, verdict in again.first_verdicts(by_hand=False).items()}
         if grader == CROSS:
             mine = [item for item in scored if item.pair.case_id == cases[0].id]
             expected = dict(
                 zip((item.pair.passage_id for item in mine), Calibration().chances(kept.data, mine), strict=True)
             )
-            assert told == pytest.approx(expected)
+            assert chances == pytest.approx(expected)

@@ -330,7 +330,7 @@ def test_lines_of_json_are_taken_one_by_one(tmp_path: Path) -> None:
         ("text:", "text"),
     ],
 )
-def test_what_a_label_means_is_told_by_its_form(label: str, kind: str) -> None:
+def test_what_a_label_means_shows_in_its_form(label: str, kind: str) -> None:
     plan = read(f"question,expected\nWhat?,{label}\n", known_sources=("handbook",))
     assert plan.set.cases[0].expected[0].kind == kind
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_read_is_counted_left_open_and_asked_again(engine: Engine
     assert len(judge.asked) == asked + 1
 
 
-def test_a_stop_keeps_what_was_judged_and_the_rest_goes_on_later(engine: Engine, batch: str, judge: Judge) -> None:
+def test_a_stop_keeps_what_was_judged_and_the_rest_continues_later(engine: Engine, batch: str, judge: Judge) -> None:
     def stop_at_the_third() -> None:
         if len(judge.asked) == 3:
             assert engine.batches.judge_at_work(batch) == MODEL.model
@@ -144,7 +144,7 @@ def test_a_stop_keeps_what_was_judged_and_the_rest_goes_on_later(engine: Engine,
     assert engine.batches.judging(batch, MODEL.model).done == 4
 
 
-def test_a_judge_that_cannot_be_reached_is_said_and_the_rest_goes_on_later(
+def test_a_judge_that_cannot_be_reached_is_said_and_the_rest_continues_later(
     engine: Engine, batch: str, server: OllamaStandIn
 ) -> None:
     assert engine.batches.judge(batch, RoleModel("ollama:absent"))

@@ -85,7 +85,7 @@ def test_quantiles_are_those_of_student(freedom: int, share: float) -> None:
 def gathered(judged: int, *, at_random: bool = True, verdicts: bool = True) -> Evidence:
     """Runs whose answers a model calls wrong where the question's number is divisible by four, and people by eight."""
     cases, records = questions(80, RunConfig())
-    # Answers of these worlds can be alike; every question is asked once, so that each is one of its own.
+    # Answers of these worlds can be equal; every question is asked once, so that each is one of its own.
     given_ = [case for case in cases if records[case.id].answer and records[case.id].outcome != "abstained"]
     said = {
         pair_id(case.question, records[case.id].answer): Judged(int(case.id[5:]) % 8 != 0, at_random)
@@ -114,7 +114,7 @@ def test_the_estimate_of_a_gathering_counts_what_was_drawn_at_random_alone() -> 
     assert predicted_wrong(gathered(40, verdicts=False)) is None
 
 
-def test_an_interval_lies_between_0_and_1_and_holds_its_value_however_the_draw_fell() -> None:
+def test_an_interval_is_between_0_and_1_and_holds_its_value_however_the_draw_fell() -> None:
     """The model calls wrong what was drawn and nothing else: the estimate itself would lie below 0."""
     whole = gathered(LEAST)
     rows = []

@@ -32,15 +32,17 @@ def engine(ollama: OllamaStandIn, tmp_path: Path) -> Iterator[Engine]:
         yield opened
 
 
-def test_every_passage_is_asked_for_anew_and_the_cache_keeps_what_it_had(engine: Engine, ollama: OllamaStandIn) -> None:
+def test_every_passage_is_asked_for_again_and_the_cache_keeps_what_it_had(
+    engine: Engine, ollama: OllamaStandIn
+) -> None:
     """SC-10"""
     record = engine.run(QUESTION, CONFIG)
     judged = judged_passages(record)
     asked = len(ollama.requests_to("chat"))
-    told: list[int] = []
-    found = engine.start_regrade([record], 3, told.append).result(_PATIENCE_S)
+    progress: list[int] = []
+    found = engine.start_regrade([record], 3, progress.append).result(_PATIENCE_S)
     assert len(ollama.requests_to("chat")) - asked == 3 * len(judged)
-    assert told == [1, 2, 3]
+    assert progress == [1, 2, 3]
     assert {name: len(verdicts) for name, verdicts in found.verdicts[record.id].items()} == {
         passage.id: 3 for passage in judged
     }

@@ -133,7 +133,7 @@ def test_the_luckiest_of_many_settings_is_seldom_called_better() -> None:
     assert plain > called
 
 
-def test_settings_that_decide_alike_cost_nothing_in_the_correction() -> None:
+def test_settings_that_decide_the_same_cost_nothing_in_the_correction() -> None:
     baseline = np.zeros(40)
     gain = np.zeros(40)
     gain[:9] = 1.0

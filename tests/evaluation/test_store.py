@@ -335,7 +335,7 @@ def test_a_folder_that_cannot_be_made_is_our_error(tmp_path: Path) -> None:
 
 
 def test_names_that_no_file_can_hold_are_kept_as_far_as_they_can_be_or_are_unknown(store: EvaluationStore) -> None:
-    """A data set of somebody else can hold half a surrogate pair anywhere."""
+    """A data set of others can hold half a surrogate pair anywhere."""
     cases = (Case("c\ud800", "q\ud800", (Expectation("source", "s\ud800"),)),)
     store.save_query_set(QuerySet("odd", cases, collection="a\udcff", origin="b\udcff.csv"))
     store.add_case("odd", Case("d\ud800", "q"), collection="\udcff")

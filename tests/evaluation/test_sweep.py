@@ -274,7 +274,7 @@ def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataO
         assert can_pass(pick.config) or pick.config == base
 
 
-def told(swept: Sweep, **measured: Measured) -> Sweep:
+def with_figures(swept: Sweep, **measured: Measured) -> Sweep:
     """The sweep with other figures by question and setting."""
     whole = swept.evaluation
     measures = {name: measured.get(name, own) for name, own in whole.measures.items()}
@@ -289,9 +289,9 @@ def test_the_cheapest_of_equal_settings_is_so_by_its_worse_end() -> None:
     unknown[10:, 0] = True
     steps = np.where(unknown, 0.0, np.array([[1.0, 9.0, 2.0]]))
     seeming = Measured(steps, (~unknown).astype(float), unknown, np.zeros((40, 3)), np.where(unknown, 50.0, 0.0))
-    found = recommend(told(swept, steps=seeming), base)
+    found = recommend(with_figures(swept, steps=seeming), base)
     assert (found.config.top_k, found.choice, found.cost_verdict) == (3, "cheaper", "better")
-    known = recommend(told(swept, steps=Measured(np.ones((40, 3)) * [1.0, 9.0, 2.0], np.ones((40, 3)))), base)
+    known = recommend(with_figures(swept, steps=Measured(np.ones((40, 3)) * [1.0, 9.0, 2.0], np.ones((40, 3)))), base)
     assert known.config.top_k == 1
 
 
@@ -303,7 +303,7 @@ def test_no_setting_is_named_the_cheapest_equal_one_that_does_worse_than_what_is
     quality[[0, 1, 4, 5], 0] = quality[[2, 3], 1] = 0.0
     steps = np.ones((40, 2)) * [0.5, 99.0]
     measures = {"quality": Measured(quality, np.ones((40, 2))), "steps": Measured(steps, np.ones((40, 2)))}
-    found = recommend(told(swept, **measures), base)
+    found = recommend(with_figures(swept, **measures), base)
     assert (found.config, found.choice) == (base, "baseline_stays")
 
 

@@ -1,7 +1,7 @@
 """Fit the built-in grader's coefficients on labelled questions and say how good they are.
 
 ``python -m tests.fitting.fit_grader --data DIR`` reads ``xquad-dev.{en,zh}.json`` (SQuAD 1.1 JSON) from DIR and
-``documentation.jsonl.xz``, prints cross-validated figures beside those of the shipped coefficients and writes
+``documentation.jsonl.xz``, prints cross-validated figures next to those of the shipped coefficients and writes
 ``engine/builtin/grader_model.json``. Folds are articles, or questions about documentation, so no subject is on both
 sides. Embeddings are kept in a cache folder: the first run takes about half an hour.
 ``--paraphrases W`` adds the pairs of ``paraphrases.jsonl`` that are to be fitted on, each with that weight, and those

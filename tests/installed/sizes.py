@@ -77,7 +77,7 @@ class Sizes:
 
 
 def sizes_in(packages: Path) -> Sizes:
-    """Of all that lies in the folder ``site-packages`` of an environment that holds the wheel.
+    """Of all that is in the folder ``site-packages`` of an environment that holds the wheel.
 
     Bytecode is counted of every file of Python, as ``pip`` and ``pipx`` write it.
     """

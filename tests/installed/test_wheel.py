@@ -198,7 +198,7 @@ def test_the_default_install_is_as_large_as_the_documentation_says_and_stays_sma
     assert f"takes {total:.2f} GB of the disk, {sizes.recognising / 1000:.2f} GB of it" in page
     # How many the small ones are is of no weight.
     row = re.compile(r"^\| (?:\d+ )?([\w*. -]+?) \| \**(\d+)\** \|", re.MULTILINE)
-    told, made = dict(row.findall(page)), dict(row.findall(sizes.table()))
-    assert told.keys() == made.keys(), "`python -m tests.installed` prints the table of docs/install.md"
+    printed, made = dict(row.findall(page)), dict(row.findall(sizes.table()))
+    assert printed.keys() == made.keys(), "`python -m tests.installed` prints the table of docs/install.md"
     for name, size in made.items():
-        assert int(told[name]) == pytest.approx(int(size), rel=0.1, abs=2), name
+        assert int(printed[name]) == pytest.approx(int(size), rel=0.1, abs=2), name

@@ -16,7 +16,7 @@ from engine.roles import Vector
 
 @dataclass
 class Slow(HashingEmbedder):
-    """Answers when it is let, and fails when it is told to."""
+    """Answers when it is let, and fails when it is asked to."""
 
     free: asyncio.Event = field(default_factory=asyncio.Event)
     fails: int = 0

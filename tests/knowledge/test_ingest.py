@@ -134,7 +134,7 @@ TORN = b'{"a": "one"}\n{"b": "two"\n{"c": "three"}\n'
 LINE = SourceNote("lines_unreadable", {"count": "1", "lines": "2"})
 
 
-def test_what_was_read_and_left_out_is_kept_with_each_source_and_told(store: MilvusStore, run: Run) -> None:
+def test_what_was_read_and_left_out_is_kept_with_each_source_and_said(store: MilvusStore, run: Run) -> None:
     """BE-02"""
     items = [IngestItem("a.md", data=sections(1)), IngestItem("b.jsonl", data=TORN, hidden=True)]
     report = run(ingest(store, LengthEmbedder(), "notes", items))
@@ -337,7 +337,7 @@ def test_a_cancel_between_batches_leaves_whole_sources_only(store: MilvusStore, 
 
 
 class SlowStore(MilvusStore):
-    """Says when an insert begins and waits until it may go on."""
+    """Says when an insert begins and waits until it may continue."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(uri)

@@ -60,7 +60,7 @@ async def ended(jobs: Jobs, job_id: str) -> JobStatus:
 async def stalled(embedder: StallingEmbedder) -> None:
     """Until the embedder waits."""
     there = asyncio.Event()
-    embedder.told = there.set
+    embedder.on_stall = there.set
     await there.wait()
 
 
@@ -126,7 +126,7 @@ def test_the_second_of_two_jobs_waits_for_the_first(tmp_path: Path) -> None:
     assert within(tmp_path, work, embedder) == ["embedding", "waiting", "stopped", "done"]
 
 
-def test_a_job_that_waits_can_be_stopped_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+def test_a_job_that_waits_can_be_stopped_and_continues_when_it_is_resumed(tmp_path: Path) -> None:
     embedder = StallingEmbedder(stall_at=0)
 
     async def work(jobs: Jobs, _: PlainKnowledge) -> None:
@@ -148,7 +148,7 @@ def test_a_job_that_waits_can_be_stopped_and_goes_on_when_it_is_resumed(tmp_path
     within(tmp_path, work, embedder)
 
 
-def test_a_stopped_job_keeps_its_vectors_and_another_process_goes_on_with_it(tmp_path: Path) -> None:
+def test_a_stopped_job_keeps_its_vectors_and_another_process_continues_with_it(tmp_path: Path) -> None:
     embedder = StallingEmbedder(stall_at=3)
     item = IngestItem("a.md", data=text(EMBED_BATCH * 4, "tea"))
 
@@ -278,7 +278,7 @@ def test_a_damaged_manifest_is_listed_with_a_remedy_and_can_only_be_discarded(tm
     assert status.fault is not None and status.fault.code == "WB324" and "Discard it" in status.fault.remedy
 
 
-def test_a_damaged_journal_is_begun_anew(tmp_path: Path) -> None:
+def test_a_damaged_journal_is_started_over(tmp_path: Path) -> None:
     async def begun(jobs: Jobs, _: PlainKnowledge) -> str:
         return jobs.kept(wanted(IngestItem("a.md", data=b"tea"))).id
 
@@ -343,7 +343,7 @@ def test_a_full_disk_while_uploads_are_kept_begins_no_job(tmp_path: Path, monkey
     within(tmp_path, work)
 
 
-def test_a_full_disk_in_the_middle_fails_the_job_and_it_goes_on_when_there_is_room(
+def test_a_full_disk_in_the_middle_fails_the_job_and_it_continues_when_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = Journal.keep
@@ -420,10 +420,10 @@ def test_a_journal_keeps_what_was_read_of_a_file_and_one_of_an_earlier_version_i
     assert journal.entries() == [written]
     journal.close()
     with sqlite3.connect(tmp_path / "journal.db") as db:
-        told = {"name": "b.xlsx", "same_as": "", "fault": None, "notes": [[note.code, note.params]]}
-        db.execute("INSERT INTO entries VALUES (1, 'read', 'hash', 3, ?)", (json.dumps(told),))
-        told = {"name": "c.md", "same_as": "", "fault": None, "notes": []}
-        db.execute("INSERT INTO entries VALUES (2, 'read', 'hash', 3, ?)", (json.dumps(told),))
+        kept = {"name": "b.xlsx", "same_as": "", "fault": None, "notes": [[note.code, note.params]]}
+        db.execute("INSERT INTO entries VALUES (1, 'read', 'hash', 3, ?)", (json.dumps(kept),))
+        kept = {"name": "c.md", "same_as": "", "fault": None, "notes": []}
+        db.execute("INSERT INTO entries VALUES (2, 'read', 'hash', 3, ?)", (json.dumps(kept),))
     db.close()
     again = Journal(tmp_path / "journal.db")
     assert [entry.account for entry in again.entries()] == [written.account, Account(notes=(note,)), None]

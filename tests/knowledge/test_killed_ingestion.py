@@ -184,12 +184,12 @@ def contents(folder: Path) -> dict[str, Any]:
             passages = [item for source in sources for item in await store.passages(COLLECTION, source.source)]
             vectors = await store.vectors(COLLECTION, [item.id for item in passages])
             probe = np.full(64, 0.125, dtype=np.float32)
-            told = sorted(await store.search_summaries(COLLECTION, probe, 1000), key=lambda hit: hit.passage.id)
+            summaries = sorted(await store.search_summaries(COLLECTION, probe, 1000), key=lambda hit: hit.passage.id)
             info = await store.describe(COLLECTION)
             return {
                 "passages": plain(passages),
                 "vectors": {key: row.tobytes() for key, row in vectors.items()},
-                "summaries": [(plain([hit.passage]), hit.cosine) for hit in told],
+                "summaries": [(plain([hit.passage]), hit.cosine) for hit in summaries],
                 "sources": [
                     (item.source, item.title, item.passages, item.content_hash, item.kind, item.summaries, item.chunks)
                     for item in sources
@@ -245,8 +245,8 @@ def test_a_killed_ingestion_that_is_resumed_ends_with_exactly_what_an_undisturbe
     found, ended, batches = gone_on(folder)
     assert (found.state, found.collection, found.files) == ("interrupted", COLLECTION, 6)
     assert ended.state == "done", ended.fault
-    told = ("added", "replaced", "skipped", "passages", "files", "files_done", "total", "done")
-    assert [getattr(ended, name) for name in told] == [getattr(wanted_status, name) for name in told]
+    figures = ("added", "replaced", "skipped", "passages", "files", "files_done", "total", "done")
+    assert [getattr(ended, name) for name in figures] == [getattr(wanted_status, name) for name in figures]
     assert [(name, fault.code) for name, fault in ended.failed] == [("broken.md", "WB306")]
     assert contents(folder) == wanted_contents
     if place == "embedding":  # what was embedded is not embedded again, and batches are cut as before

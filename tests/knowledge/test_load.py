@@ -89,7 +89,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
         load_bytes("a.txt", b"x" * 1001, limit_mb=0.001)
 
 
-def test_missing_unreadable_and_unknown_files_are_told_apart(tmp_path: Path) -> None:
+def test_missing_unreadable_and_unknown_files_are_distinguished(tmp_path: Path) -> None:
     with raises(SourceError.missing, match=r"gone\.md"):
         load(tmp_path / "gone.md")
     (tmp_path / "folder.md").mkdir()
@@ -171,7 +171,7 @@ def test_front_matter_is_read_however_an_editor_wrote_it(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ["长" * 340 + ".md", "broken\udcff.md"], ids=["too long", "no text"])
-def test_a_name_that_no_store_holds_is_told_before_anything_is_read(name: str) -> None:
+def test_a_name_that_no_store_holds_is_reported_before_anything_is_read(name: str) -> None:
     with raises(SourceError.misnamed, match="Rename the file") as raised:
         load_bytes(name, b"words")
     assert raised.value.code == "WB308"

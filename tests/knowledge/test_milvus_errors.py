@@ -28,9 +28,9 @@ def client_exceptions() -> list[type[Exception]]:
 @pytest.mark.parametrize("cls", client_exceptions(), ids=lambda cls: cls.__name__)
 def test_every_exception_class_of_the_client_is_mapped(cls: type[Exception]) -> None:
     assert cls.__name__ in BY_CLASS
-    told = translate(cls(), PLACE)
-    assert isinstance(told, StoreError)
-    assert told.remedy
+    error = translate(cls(), PLACE)
+    assert isinstance(error, StoreError)
+    assert error.remedy
 
 
 def test_no_class_is_mapped_that_the_libraries_do_not_have() -> None:
@@ -69,7 +69,7 @@ def test_the_code_and_the_text_say_more_than_the_class(code: int, message: str, 
         ("INTERNAL", StoreError),
     ],
 )
-def test_errors_of_the_transport_are_told_by_their_status(status: str, expected: Expected) -> None:
+def test_errors_of_the_transport_are_recognised_by_their_status(status: str, expected: Expected) -> None:
     grpc = importlib.import_module("grpc")
 
     class Dropped(grpc.RpcError):  # type: ignore[misc, name-defined]
@@ -82,7 +82,7 @@ def test_errors_of_the_transport_are_told_by_their_status(status: str, expected:
     assert translate(Dropped(), PLACE).code == expected.code
 
 
-def test_errors_of_the_disk_are_told_as_such() -> None:
+def test_errors_of_the_disk_are_reported_as_such() -> None:
     assert translate(OSError(errno.ENOSPC, "No space left on device"), PLACE).code == StoreError.disk_full.code
     assert translate(PermissionError(errno.EACCES, "Permission denied"), PLACE).code == StoreError.unreadable.code
 
@@ -138,7 +138,7 @@ def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
         asyncio.run(opened("http://127.0.0.1:9", timeout_s=2))
 
 
-def test_an_address_that_is_none_is_told_without_a_traceback() -> None:
+def test_an_address_that_is_none_is_reported_without_a_traceback() -> None:
     with raises(StoreError.unreachable, match="nonsense"):
         asyncio.run(opened("nonsense"))
 

@@ -93,7 +93,7 @@ def test_each_readable_file_is_shown_with_its_passages_and_what_would_become_of_
     assert found.seconds == pytest.approx((sum(new.tokens) + 6 + sum(found.sources[4].tokens)) / 10, rel=0.01)
 
 
-def test_without_a_measured_rate_no_time_is_told_and_other_options_cut_otherwise() -> None:
+def test_without_a_measured_rate_no_time_is_said_and_other_options_cut_otherwise() -> None:
     long = IngestItem("long.md", data=LONG)
     default, fine = preview([long], []), preview([long], [], ChunkOptions(60, 80, 20))
     assert (default.seconds, default.measured) == (None, False)
@@ -121,7 +121,7 @@ def test_whoever_looks_on_may_end_a_preview() -> None:
     assert seen == [(0, 3, "0.md"), (1, 3, "1.md")]
 
 
-def test_a_preview_and_the_ingestion_cut_alike() -> None:
+def test_a_preview_cuts_as_the_ingestion_does() -> None:
     item = IngestItem("long.md", data=LONG)
     (shown,) = preview([item], []).sources
     assert list(shown.passages) == chunk(load_bytes("long.md", LONG))
@@ -172,7 +172,7 @@ def test_the_rate_of_a_long_enough_ingestion_is_kept_by_machine_and_model(tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["", "[]", '{"x": 1}', "\x00"])
-def test_damaged_rates_are_begun_anew(tmp_path: Path, damage: str) -> None:
+def test_damaged_rates_are_started_over(tmp_path: Path, damage: str) -> None:
     (tmp_path / "ingest").mkdir()
     (tmp_path / "ingest" / "rates.json").write_text(damage)
     assert rate_of(tmp_path, "model") is None

@@ -137,8 +137,8 @@ def test_passages_stay_as_they_are_and_get_other_vectors(case: Case) -> None:
     assert (new.embedding_model, new.dim, new.query_prefix, new.passage_prefix) == ("model:b", 4, "q: ", "p: ")
     assert (new.passages, new.fingerprint, new.kinds, new.description) == (43, old.fingerprint, old.kinds, "mine")
     assert [item for item, _ in _everything(case, "copy")] == [item for item, _ in _everything(case, "docs")]
-    told = [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("copy"))]
-    assert told == [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("docs"))]
+    kept = [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("copy"))]
+    assert kept == [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("docs"))]
     assert [item.account for item in case.run(case.store.sources("copy"))] == [PART, None, None]
     case.run(case.store.record_accounts("docs", {"b.md": PART}))
     case.run(reembed(OneStore(case.store, embedder), "docs", "copy", "model:b"))

@@ -20,7 +20,7 @@ from tests.support.errors import raises
 
 
 class Reader:
-    """Reads what it was told of each page; None for one that takes too long."""
+    """Reads what the test gave for each page; None for one that takes too long."""
 
     def __init__(self, pages: dict[int, tuple[str, float] | None]) -> None:
         self.pages = pages

@@ -95,7 +95,7 @@ def test_only_what_is_longer_than_a_passage_needs_a_vector_of_its_own() -> None:
     assert made.vectors.tolist() == np.array([embedded[0], twin, embedded[1]]).tolist()
 
 
-def test_a_source_of_one_section_is_told_once() -> None:
+def test_a_source_of_one_section_is_summed_up_once() -> None:
     assert [item.row.section for item in summarised(b"# T\n\n## Only\nwords here")] == [""]
     assert [item.twin for item in summarised(b"just words", "a.txt")] == ["a.txt#1"]
     assert summaries_of([]) == []

@@ -112,7 +112,7 @@ def test_what_cannot_be_built_is_said_before_anything_begins(engine: Engine, far
     assert len(engine.ingestions.jobs()) == 1
 
 
-def test_another_extractor_replaces_a_graph_when_it_is_told_to_and_its_failure_is_said(engine: Engine) -> None:
+def test_another_extractor_replaces_a_graph_when_asked_and_its_failure_is_said(engine: Engine) -> None:
     """GH-03: a server that is not there fails the job, which can be resumed."""
     built(engine)
     status = engine.ingestions.wait(engine.graphs.build("farm", "nobody:model", replace=True), PATIENCE_S)
@@ -156,7 +156,7 @@ def test_an_ingestion_is_followed_by_the_graph_that_was_asked_for(engine: Engine
     assert plain.follow_up == ""
 
 
-def test_deleting_a_graph_leaves_the_passages_and_no_job_that_could_go_on(engine: Engine) -> None:
+def test_deleting_a_graph_leaves_the_passages_and_no_job_that_could_continue(engine: Engine) -> None:
     """GH-03"""
     built(engine)
     failed = engine.ingestions.wait(engine.graphs.build("farm", "nobody:model", replace=True), PATIENCE_S)

@@ -65,7 +65,7 @@ def test_a_reply_is_streamed_and_recorded_with_prompt_tokens_and_time(server: Ol
     assert call.prompt_tokens and call.reply_tokens and call.duration_ms > 0 and not call.cached
 
 
-def test_ollama_is_always_told_context_keep_alive_seed_and_that_nothing_may_be_cut(server: OllamaStandIn) -> None:
+def test_ollama_is_always_sent_context_keep_alive_seed_and_that_nothing_may_be_cut(server: OllamaStandIn) -> None:
     chat = ChatModel(
         role_model(num_ctx=2048, temperature=0.3, seed=5), settings_for(server), "grader", think=False, reply_tokens=64
     )

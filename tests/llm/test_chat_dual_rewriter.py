@@ -47,15 +47,15 @@ def test_the_initial_mode_may_leave_the_question_as_it_is(server: OllamaStandIn)
     assert "<issue>" not in asked.content
 
 
-def test_the_corrective_mode_is_told_what_the_answer_lacked(server: OllamaStandIn) -> None:
+def test_the_corrective_mode_gets_what_the_answer_lacked(server: OllamaStandIn) -> None:
     """DL-05"""
     server.script("chat", proposed("胰岛素 保存 温度"))
     trace = RecordingTrace()
     assert rewrite(server, CORRECTIVE, trace).strategy == "qualify"
     rules, asked = trace.calls[0].messages
     assert "reviewer" in rules.content
-    for told in ("没有说出温度。", "胰岛素 冷藏", "胰岛素打在皮下。", "没有讲保存。", "refused"):
-        assert told in asked.content
+    for problem in ("没有说出温度。", "胰岛素 冷藏", "胰岛素打在皮下。", "没有讲保存。", "refused"):
+        assert problem in asked.content
 
 
 def test_what_is_no_query_in_the_language_of_the_question_gets_one_more_try(server: OllamaStandIn) -> None:

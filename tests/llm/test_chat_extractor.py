@@ -171,7 +171,7 @@ def test_the_built_in_extractor_needs_no_model(server: OllamaStandIn) -> None:
 
 @given(st.text(max_size=300), st.recursive(st.none() | st.text(max_size=8) | st.integers(), st.lists))
 def test_no_reply_breaks_the_reader(text: str, value: object) -> None:
-    told = json.dumps({"entities": value, "relationships": value}, default=str)
-    for candidate in (text, told, f'{{"entities": [{told}]}}'):
+    reply = json.dumps({"entities": value, "relationships": value}, default=str)
+    for candidate in (text, reply, f'{{"entities": [{reply}]}}'):
         found = read(candidate)
         assert found is None or len(found.entities) <= MOST_ENTITIES

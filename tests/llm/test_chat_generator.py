@@ -147,15 +147,15 @@ def test_markers_without_a_word_twice_are_a_fault_of_their_own(server: OllamaSta
     assert len(server.requests) == 2
 
 
-def test_a_second_try_is_told_by_name_what_no_passage_says(server: OllamaStandIn) -> None:
+def test_a_second_try_gets_by_name_what_no_passage_says(server: OllamaStandIn) -> None:
     """SC-07: the sentence and what is missing of it; the second answer stands, whatever it is."""
     invented = "A set costs $10 [1]."
     server.script("chat", Reply(invented))
     trace = RecordingTrace()
     assert generate(server, trace) == trace.text == ANSWER
     assert trace.errors == ["unsupported", ""]
-    told = server.requests[-1].messages[-1]["content"]
-    assert invented in told and "(not there: $10)" in told
+    prompt = server.requests[-1].messages[-1]["content"]
+    assert invented in prompt and "(not there: $10)" in prompt
     server.script("chat", Reply(invented), Reply("A set costs $11 [1]."))
     trace = RecordingTrace()
     assert generate(server, trace) == trace.text == "A set costs $11 [1]."

@@ -1,4 +1,4 @@
-"""The chat-model rewriter of the quality-control loop: told the issues, at its own temperature (QL-04)."""
+"""The chat-model rewriter of the quality-control loop: given the issues, at its own temperature (QL-04)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rewrite(server: OllamaStandIn, model: RoleModel | None = None) -> RewritePro
     return asyncio.run(rewriter.rewrite(REQUEST, RecordingTrace()))
 
 
-def test_it_is_told_the_issues_and_the_nearest_passages(server: OllamaStandIn) -> None:
+def test_it_gets_the_issues_and_the_nearest_passages(server: OllamaStandIn) -> None:
     """QL-04"""
     server.script("chat", rewritten("图论 顶点（结合我的历史薄弱点记录；扩大检索范围）"))
     proposal = rewrite(server)

@@ -83,9 +83,9 @@ def test_a_conversation_that_grew_too_long_loses_its_oldest_revisions_first(serv
     server.script("chat", Reply("Because [1]."), Reply("Because [1]."))
     answers = ["first " * 600, "second " * 600, "third " * 600]
     write(server, conversation(*answers), RecordingTrace(), num_ctx=4096)
-    told = "\n".join(item["content"] for item in server.requests[0].messages)
-    assert "third" in told and "Because it rains." in told and "Give a source" in told
-    assert "first first" not in told
+    prompt = "\n".join(item["content"] for item in server.requests[0].messages)
+    assert "third" in prompt and "Because it rains." in prompt and "Give a source" in prompt
+    assert "first first" not in prompt
 
 
 def test_passages_that_fit_the_budget_leave_room_for_any_revision(server: OllamaStandIn) -> None:

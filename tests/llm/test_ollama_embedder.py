@@ -78,7 +78,7 @@ def test_long_lists_go_in_batches_and_keep_their_order(server: OllamaStandIn) ->
     np.testing.assert_allclose(rows[20], again[0], atol=1e-6)
 
 
-def test_ollama_is_told_to_cut_nothing(server: OllamaStandIn) -> None:
+def test_ollama_is_asked_to_cut_nothing(server: OllamaStandIn) -> None:
     asyncio.run(embedder(server).embed_query("tree"))
     body = server.requests[0].body
     assert (body["truncate"], body["keep_alive"], body["options"]) == (False, "10m", {"num_ctx": 8192})

@@ -226,7 +226,7 @@ ANSWER = ({"role": "assistant", "content": "It says "}, {"content": "so [1]."})
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_thinking_beside_the_content_is_kept_apart_with_the_answer_whole(field: str) -> None:
+def test_thinking_next_to_the_content_is_kept_apart_with_the_answer_whole(field: str) -> None:
     trace = RecordingTrace()
     with OpenAIStandIn() as server:
         server.script(Events(({"role": "assistant", field: "Let me "}, {field: "see [2]."}, *ANSWER), "stop", usage=9))

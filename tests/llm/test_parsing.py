@@ -128,7 +128,7 @@ def test_what_is_unclear_or_contradicts_itself_is_never_a_verdict(reply: str) ->
         ("highly", None), ("0.8 or 0.9", None),
     ],
 )  # fmt: skip
-def test_a_confidence_whose_scale_cannot_be_told_is_not_guessed(given_value: object, share: float | None) -> None:
+def test_a_confidence_of_unknown_scale_is_not_guessed(given_value: object, share: float | None) -> None:
     assert read_confidence(given_value) == share
 
 
@@ -225,7 +225,7 @@ def test_latex_and_paths_in_json_are_what_is_meant(written: str, meant: str) -> 
 @given(
     st.sampled_from(["alpha", "frac", "nabla", "theta", "beta", "rho", "forall", "tau", "Delta", "uparrow", "notin"])
 )
-def test_a_command_reads_alike_escaped_and_not(command: str) -> None:
+def test_a_command_reads_the_same_escaped_and_not(command: str) -> None:
     for written in (f"\\{command}", f"\\\\{command}"):
         reply = read_reply(f'{{"query": "what is {written} here", "reason": "r"}}', RewriteReply)
         assert reply is not None and reply.query == f"what is \\{command} here"

@@ -212,7 +212,9 @@ def test_a_rewriter_sees_the_request_and_no_number_of_the_configuration() -> Non
     ):
         assert seen in text
     bare = "\n".join(message.content for message in rewriter_messages(replace(REQUEST, history=()), 1000))
-    assert not any(told in bare for told in ("it named no unit of dose", "INSULIN!")), "these come from the history"
+    assert not any(earlier in bare for earlier in ("it named no unit of dose", "INSULIN!")), (
+        "these come from the history"
+    )
     for unseen in ("0.123456", "threshold", "pass rate", "budget", "p1"):
         assert unseen not in text
 

@@ -132,7 +132,7 @@ def test_a_provider_whose_package_is_missing_names_the_package() -> None:
     assert caught.value.params["package"] == "langchain-anthropic"
 
 
-def test_a_name_as_ollama_writes_it_is_told_the_way_to_write_it_here() -> None:
+def test_a_name_as_ollama_writes_it_gets_the_way_to_write_it_here() -> None:
     with raises(ModelError.unknown_provider) as caught:
         _rewritten("qwen2.5-coder:1.5b")
     assert "`ollama:qwen2.5-coder:1.5b`" in caught.value.remedy and "pip" not in caught.value.remedy
@@ -163,7 +163,7 @@ def test_an_embedder_is_made_for_ollama_alone(model_id: str) -> None:
         make_embedder(model_id, settings_for(NOWHERE))
 
 
-def test_a_provider_is_not_held_to_a_context_it_was_never_told() -> None:
+def test_a_provider_is_not_held_to_a_context_it_was_never_sent() -> None:
     chat = ChatModel(
         role_model("fake:model", num_ctx=512), settings_for(NOWHERE), "generator", think=None, reply_tokens=9,
         make=lambda: plain("A long story [1]."),

@@ -158,7 +158,7 @@ def test_texts_that_a_server_leaves_out_come_last() -> None:
         assert rerank(server.url) == [("p2", True), ("p0", False), ("p1", None), ("p3", None)]
 
 
-def test_a_server_is_told_how_many_scores_are_wanted_unless_it_refuses_the_field() -> None:
+def test_a_server_is_sent_how_many_scores_are_wanted_unless_it_refuses_the_field() -> None:
     everything = _shares(*((n, n / 10) for n in range(4)))
     with RerankStandIn("llama.cpp", tiny_scores) as server:
         server.answers = lambda body: everything if body.get("top_n") == 4 else _shares((3, 0.3))

@@ -31,7 +31,7 @@ def passage(source: str, ordinal: int, text: str, section: str = "") -> StoredPa
 
 
 def job(**changes: Any) -> JobStatus:
-    """A job that embeds, unless told otherwise."""
+    """A job that embeds, unless a test says otherwise."""
     usual = JobStatus(
         id="j1",
         kind="ingest",

@@ -108,9 +108,9 @@ def test_what_a_run_had_is_drawn_with_the_quoted_cell_marked_and_never_as_markup
     image = Attachment("image", "note.png", text=HOSTILE, read_by="ollama:gemma3:4b", edited=True)
     cited = CellCitation(1, "B20", "20 mg")
     plain: list[Any] = [item.plain() for item in attached_nodes((image, table), (cited,), words)]
-    told = str(plain)
-    assert HOSTILE in told
-    assert "'mark', {'class': 'quoted'" in told
+    drawn = str(plain)
+    assert HOSTILE in drawn
+    assert "'mark', {'class': 'quoted'" in drawn
     # A row that is quoted stands outside what is folded, and only that one cell is marked there.
     outside = str([item for item in plain if "details" not in str(item)] + [plain[-1][2][0]])
     assert "20 mg" in outside and "19 mg" not in outside

@@ -194,8 +194,8 @@ def test_scores_are_calibrated_on_judgements_and_a_verdict_says_so(scoring: Engi
     assert judged
     for verdict in judged:
         score = f"{verdict.raw:.3g}"
-        told = EN("score {score}, calibrated on judgements ({fit})", score=score, fit=fit.id)
-        assert verdict_reason(verdict, EN) == told
+        reason = EN("score {score}, calibrated on judgements ({fit})", score=score, fit=fit.id)
+        assert verdict_reason(verdict, EN) == reason
         plain = verdict_reason(replace(verdict, fit=""), EN)
         assert "not calibrated" in plain and score in plain
 

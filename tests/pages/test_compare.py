@@ -61,10 +61,10 @@ def test_a_link_opens_both_runs_side_by_side_and_the_sides_can_be_swapped(engine
 
 def test_what_the_query_sets_say_of_both_answers_is_shown(engine: Engine) -> None:
     """A sample question has a gold answer, and that of a fresh installation nobody has judged."""
-    told = EN("judged by: {basis}", basis=EN(BASIS_NAMES["gold"]))
+    judged_by = EN("judged by: {basis}", basis=EN(BASIS_NAMES["gold"]))
     for a, b, both in (("demo-noise-en", "demo-noise-en", 2), ("demo-noise-en", "demo-forced-en", 1)):
         shown = inline(compare(a=a, b=b))
-        assert shown.count(told) == both
+        assert shown.count(judged_by) == both
         assert shown.count(EN(MEASURES["f1"].name)) == both
 
 
@@ -168,7 +168,7 @@ def test_an_open_run_is_offered_first(engine: Engine) -> None:
     assert EN("open on Ask") in setting(app, "a").options[1]
 
 
-def test_the_report_of_a_run_is_told_from_its_record_alone(engine: Engine) -> None:
+def test_the_report_of_a_run_is_made_from_its_record_alone(engine: Engine) -> None:
     language: UiLanguage = "zh"
     words = words_for(language)
     run = demo_record(f"demo-forced-{language}")

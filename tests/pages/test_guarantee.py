@@ -80,7 +80,7 @@ def _texts(value: object) -> Iterator[str]:
         yield from _texts(item)
 
 
-def test_a_certified_setting_is_told_with_its_counts() -> None:
+def test_a_certified_setting_is_reported_with_its_counts() -> None:
     words = words_for("zh")
     text = drawn(FOUND, 0, 1, "zh")
     for part in ("10 %", "95 %", "Top-k 3", "60", words("certified"), "p = 0.01"):

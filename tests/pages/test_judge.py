@@ -70,8 +70,8 @@ def test_a_pair_is_judged_with_a_reason_skipped_and_undone(gathered: Engine) -> 
     assert sorted(item[1] for item in said(gathered)) == [False, True]
     (batch,) = gathered.evaluation.batches(SET)
     meter = gathered.judging.desk(batch.id, "passage", "Ada").coverage
-    told = "{judged} of {total} labelled · {random} drawn at random · {mine} by you"
-    assert words(told, judged=2, total=meter.total, random=meter.at_random, mine=2) in inline(app)
+    counts = "{judged} of {total} labelled · {random} drawn at random · {mine} by you"
+    assert words(counts, judged=2, total=meter.total, random=meter.at_random, mine=2) in inline(app)
     for left in (1, 0):
         button(app, lambda label: label == words("Undo")).click().run()
         assert len(said(gathered)) == left

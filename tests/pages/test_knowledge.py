@@ -1,4 +1,4 @@
-"""The view Add: files in, a preview before it, jobs that go on without the page, a report that names every file."""
+"""The view Add: files in, a preview before it, jobs that continue without the page, a report that names every file."""
 
 from __future__ import annotations
 
@@ -346,11 +346,11 @@ def test_documents_that_went_in_lead_to_drafted_questions_on_tune(jobs: FakeInge
     assert app.button(key="tune_import_instead")
 
 
-def test_a_job_of_another_view_is_told_in_a_line(jobs: FakeIngestions) -> None:
+def test_a_job_of_another_view_is_reported_in_a_line(jobs: FakeIngestions) -> None:
     jobs.listed = [job(), job(id="j2", state="interrupted")]
     app = opened("knowledge", view="collections")
-    told = visible(app)
-    assert "running 1" in told and "unfinished 1" in told
+    shown = visible(app)
+    assert "running 1" in shown and "unfinished 1" in shown
     press(app, "kb_jobs_open")
     assert app.session_state["knowledge_view"] == "add"
     assert given(app, "view") == "add"

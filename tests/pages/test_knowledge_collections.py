@@ -49,7 +49,7 @@ def library(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
 
 @pytest.fixture
 def far(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> CollectionInfo:
-    """A connected collection beside the engine's own."""
+    """A connected collection next to the engine's own."""
     own = engine.collections
     monkeypatch.setattr(engine, "collections", lambda: [*own(), FAR])
     monkeypatch.setattr(engine, "sources", lambda _name: [])

@@ -40,7 +40,7 @@ def test_the_samples_open_with_an_overview_of_their_communities(engine: Engine) 
     assert '"overview": true' in drawn
 
 
-def test_a_link_opens_what_lies_around_an_entity(engine: Engine) -> None:
+def test_a_link_opens_the_neighbours_of_an_entity(engine: Engine) -> None:
     """GH-03: an entity leads to its relationships, and these to passages."""
     app = graph(look="entities", entity="胰岛素")
     drawn = inline(app)

@@ -138,7 +138,7 @@ def press(app: AppTest, action: str) -> AppTest:
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 def test_every_memory_is_listed_with_where_it_came_from_and_how_it_ended(filled: Engine, words: Any) -> None:
-    """DL-06: memories can be listed; failed answers are told apart."""
+    """DL-06: memories can be listed; failed answers are marked."""
     app = opened("memory", language=words.language)
     laced, failed, fast = cards(app)
     assert FAST.question in fast and "An ultra-rapid analogue" in fast

@@ -1,4 +1,4 @@
-"""A panel is one file: ``view`` draws values and reaches no engine, ``panel`` stands beside it and takes the engine."""
+"""A panel is one file: ``view`` draws values and reaches no engine, ``panel`` takes the engine."""
 
 from __future__ import annotations
 

@@ -328,7 +328,7 @@ def test_the_question_before_deleting_says_what_the_runs_are_needed_for(own: Eng
 
 
 def test_runs_of_one_question_say_in_what_they_differ_and_which_collection_they_searched(engine: Engine) -> None:
-    question = "Which runs are told apart?"
+    question = "Which runs differ?"
     one, other = engine.run(question, RunConfig(top_k=4)), engine.run(question, RunConfig(top_k=7))
     app = opened("runs", q=question)
     assert f"{EN('Top-k')} 4" in inline(app)

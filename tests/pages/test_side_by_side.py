@@ -33,7 +33,7 @@ def test_before_a_question_the_page_says_what_to_do(engine: Engine) -> None:
 
 
 def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine) -> None:
-    """QL-03, DL-01, AE-01: each runs as a workflow of its own beside the others."""
+    """QL-03, DL-01, AE-01: each runs as a workflow of its own next to the others."""
     language: UiLanguage = "zh"
     words = words_for(language)
     app = opened("side_by_side", language)

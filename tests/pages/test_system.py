@@ -91,12 +91,12 @@ def test_what_does_not_work_comes_first_with_its_remedy(give: Give) -> None:
     assert "ollama serve" in shown
 
 
-def test_checking_again_looks_anew(give: Give) -> None:
+def test_checking_again_looks_again(give: Give) -> None:
     host = give(FakeHost())
     app = opened("system")
-    before = host.told.count("health")
+    before = host.calls.count("health")
     button(app, lambda label: label == EN("Check again")).click().run()
-    assert host.told.count("health") == before + 1
+    assert host.calls.count("health") == before + 1
 
 
 def test_a_machine_of_which_nothing_can_be_learned_is_said_so(give: Give) -> None:
@@ -109,7 +109,7 @@ def test_the_navigation_says_when_something_needed_is_down(give: Give, engine: E
     host = give(FakeHost(parts=(PartHealth("disk", "down", {}, NOT_THERE),)))
     system_hint.note_parts(engine, host.parts)
     assert system_hint.trouble(engine)
-    assert "health" not in host.told, "what is known is not asked again"
+    assert "health" not in host.calls, "what is known is not asked again"
     links = [item.proto.label for item in opened().get("page_link")]
     assert EN("System: something needs attention") in links, "and so does the corner, where the navigation is folded"
     system_hint.note_parts(engine, sound_parts())
@@ -173,7 +173,7 @@ def test_a_model_is_tried_and_its_reply_is_text(give: Give) -> None:
     host = give(FakeHost(installed=(CHAT,)))
     app = played_by(opened("system", part="models"), "ollama:qwen3:8b")
     button(app, lambda label: label == EN("Try")).click().run()
-    assert "try ollama:qwen3:8b" in host.told
+    assert "try ollama:qwen3:8b" in host.calls
     assert HOSTILE.replace('"', '\\"') in inline(app)
     assert HOSTILE not in "".join(str(item.value) for item in app.markdown)
     host.trial = ModelTrial("ollama:qwen3:8b", "", 20.0, fault=NOT_THERE)
@@ -187,7 +187,7 @@ def test_a_pull_shows_how_far_it_is_and_a_name_that_is_none_is_refused(give: Giv
     app.text_input(key="pull_name").set_value("qwen3:1.7b")
     button(app, lambda label: label == EN("Pull")).click().run()
     shown = inline(app)
-    assert "pull qwen3:1.7b" in host.told
+    assert "pull qwen3:1.7b" in host.calls
     assert "40 B of 100 B · 10 B/s · 6.0 s left" in shown
     app.text_input(key="pull_name").set_value("no model")
     button(app, lambda label: label == EN("Pull")).click().run()
@@ -217,7 +217,7 @@ def test_the_diagnosis_is_shown_as_text_with_one_button_that_copies_it(give: Giv
 
 
 @pytest.mark.parametrize(
-    ("press", "told"),
+    ("press", "call"),
     [
         ("unload", "unload qwen3:8b"),
         ("try", "try ollama:qwen3:8b"),
@@ -226,7 +226,7 @@ def test_the_diagnosis_is_shown_as_text_with_one_button_that_copies_it(give: Giv
     ],
 )
 def test_a_press_in_the_table_does_what_it_says(
-    give: Give, monkeypatch: pytest.MonkeyPatch, press: str, told: str
+    give: Give, monkeypatch: pytest.MonkeyPatch, press: str, call: str
 ) -> None:
     host = give(FakeHost(installed=(replace(CHAT, loaded=True, vram=0),)))
     app = opened("system", part="models")
@@ -235,7 +235,7 @@ def test_a_press_in_the_table_does_what_it_says(
     monkeypatch.setattr(ollama, "view", lambda *_, **__: events.pop() if events else None)
     app.run()
     assert not app.exception
-    assert told in host.told
+    assert call in host.calls
 
 
 def test_models_in_files_say_what_they_take_and_those_that_can_be_fetched_what_they_are(
@@ -257,7 +257,7 @@ def test_models_in_files_say_what_they_take_and_those_that_can_be_fetched_what_t
     monkeypatch.setattr(files, "view", lambda *_, **__: events.pop() if events else None)
     app.run()
     assert not app.exception
-    assert {"try local:a.gguf", "pull local:c.gguf"} <= {*host.told}
+    assert {"try local:a.gguf", "pull local:c.gguf"} <= {*host.calls}
 
 
 def test_without_the_package_the_command_that_installs_it_is_there(give: Give) -> None:

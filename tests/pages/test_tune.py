@@ -313,23 +313,23 @@ def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine)
     assert [item.source for item in engine.sources(query_set.collection)]
 
 
-def test_a_refused_question_has_the_figures_that_it_counts_with_and_labels_changed_since_are_told(
+def test_a_refused_question_has_the_figures_that_it_counts_with_and_labels_changed_since_are_reported(
     engine: Engine,
 ) -> None:
     """A gathering keeps the labels that its set had then."""
     asked = Case("cup", QUESTIONS[3].question, gold_answers=("France",))
     engine.evaluation.save_query_set(QuerySet("cup", (asked,)))
     assert engine.batches.wait(engine.batches.start("cup", RunConfig(gate="pass_rate"), 1), _PATIENCE_S)
-    told = "{n} labels changed since: run again to count by them"
+    changed = "{n} labels changed since: run again to count by them"
     app = tune(name="cup")
-    assert EN(told, n=1) not in visible(app)
+    assert EN(changed, n=1) not in visible(app)
     app.session_state["tune_answers_open"] = True
     app.run()
     (row,) = app.dataframe[0].value.to_dict("records")
     assert next(iter(row)) == EN(NC_("answer", "Right")), "what a narrow screen shows of each"
     assert (row[EN("F1")], row[EN("claim recall (judge)")], row[EN("Answer")]) == ("0.00", "–", EN("refused"))
     engine.evaluation.save_query_set(QuerySet("cup", (replace(asked, gold_answers=("France", "Les Bleus")),)))
-    assert EN(told, n=1) in visible(tune(name="cup"))
+    assert EN(changed, n=1) in visible(tune(name="cup"))
 
 
 def test_a_failed_question_is_listed_and_in_no_figure(engine: Engine) -> None:
@@ -363,7 +363,7 @@ def test_hostile_questions_are_never_markup(engine: Engine) -> None:
     assert not any("evil" in text for text in markup)
 
 
-def test_a_gathering_that_its_cluster_left_goes_on_here_at_a_press(engine: Engine) -> None:
+def test_a_gathering_that_its_cluster_left_continues_here_at_a_press(engine: Engine) -> None:
     """BE-06"""
     name = "left by its cluster"
     engine.evaluation.save_query_set(QuerySet(name, QUESTIONS[:2]))

@@ -1,4 +1,4 @@
-"""The tab *Answers* of the Tune page: a chat model judges, and what it says stands beside each answer."""
+"""The tab *Answers* of the Tune page: a chat model judges, and what it says stands next to each answer."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
 def test_how_many_more_questions_are_needed_is_said_behind_a_name() -> None:
     better, equal = recommended(15), recommended(2)
     assert needed_text(better, EN) == "These questions are enough to tell it from the baseline."
-    alike = replace(equal, quality_test=mcnemar(np.ones(12), np.ones(12)))
-    assert needed_text(alike, EN).endswith("about 60 questions.")
+    same = replace(equal, quality_test=mcnemar(np.ones(12), np.ones(12)))
+    assert needed_text(same, EN).endswith("about 60 questions.")
     gained = replace(equal, quality_test=mcnemar(np.zeros(12), np.r_[np.ones(2), np.zeros(10)]))
     assert needed_text(gained, EN).startswith("If it differs as often as here, about 36 questions")
     assert json.dumps(needed_text(gained, EN)) in drawn(gained, "en")

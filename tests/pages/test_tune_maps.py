@@ -1,4 +1,4 @@
-"""The maps and the chart of Tune: what a cell and a point stand for, and that a press is told from a redraw."""
+"""The maps and the chart of Tune: what a cell and a point stand for, and that a press differs from a redraw."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_point_stands_at_its_worse_ends_and_is_none_where_nothing_limits_its_c
     assert Point(quality, Figure(2.5, 2.5, 2.5, 12, 12), "").known == pytest.approx(1 / 12)
 
 
-def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:
+def test_a_click_differs_from_the_selection_before_and_after_it() -> None:
     a, b = {"x": 0.1, "y": 0.2}, {"x": 0.3, "y": 0.2}
     assert clicked([], [a]) == a
     assert clicked([a], [a, b]) == b

@@ -147,7 +147,7 @@ def test_while_questions_run_a_tile_says_where_its_figure_will_end_and_no_change
     assert cost.note == words("n = {n} so far", n=evaluation.figure("steps", AFTER).n)
 
 
-def test_the_details_say_by_what_answers_are_told_and_of_how_many() -> None:
+def test_the_details_say_by_what_answers_are_decided_and_of_how_many() -> None:
     cases, records = questions(12, BEFORE)
     bare = [replace(case, expected=(), answerable=None) for case in cases[:4]]
     gold = [replace(case, gold_answers=("x",), answerable=True) for case in cases[4:6]]

@@ -170,11 +170,11 @@ def test_the_passages_say_what_would_become_of_them(engine: Engine, looped: RunR
 def test_the_budget_is_said_in_seconds_once_they_are_measured(engine: Engine, looped: RunRecord) -> None:
     """SC-13"""
 
-    def told(**settings: str) -> str:
+    def price(**settings: str) -> str:
         return next(text.value for text in opened(run=looped.id, **settings).caption if "Next run" in text.value)
 
-    assert told().endswith("s")
-    assert told(generator="ollama:never-run").endswith("1 model call")
+    assert price().endswith("s")
+    assert price(generator="ollama:never-run").endswith("1 model call")
 
 
 def test_a_demo_opens_with_its_own_settings(engine: Engine) -> None:

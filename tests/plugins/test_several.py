@@ -46,8 +46,8 @@ def test_searches_verdicts_context_and_answer_of_every_demo_come_back(demo: str,
 
 def test_agents_and_receivers_of_traces_get_no_made_up_number() -> None:
     record = unknown.ranks_alone()
-    told = [item for own in record.rounds for item in runs._round(own, texts=False).passages]
-    assert {(item.similarity, item.p_relevant) for item in told} == {(None, None)}
+    shown = [item for own in record.rounds for item in runs._round(own, texts=False).passages]
+    assert {(item.similarity, item.p_relevant) for item in shown} == {(None, None)}
     spans = trace.trace_of(record, content=True).spans
     assert "workbench.best_similarity" not in spans[0].attributes
     named = [name for span in spans for name in span.attributes]
@@ -56,7 +56,7 @@ def test_agents_and_receivers_of_traces_get_no_made_up_number() -> None:
     assert not any("workbench.citations" in span.attributes for span in spans)
 
 
-def test_agents_are_told_a_run_of_another_program_as_one(tmp_path: Path) -> None:
+def test_agents_see_a_run_of_another_program_as_one(tmp_path: Path) -> None:
     """Its decisions are a replay, and ranks without a scale are no similarity (MC-02)."""
     made = crag.CragTrace("agents", "What pulls the sea?", project="plain")
     made.retrieve("What pulls the sea?", [("tides", crag.TIDES, 12.5), ("cats", crag.CATS, 11.0)])
@@ -66,7 +66,7 @@ def test_agents_are_told_a_run_of_another_program_as_one(tmp_path: Path) -> None
         engine.wait_until_ready()
         [run] = taking.Traces.of(engine).take(crag.file_of(made.otlp("The moon."))).runs
         engine.flush()
-        found = app.agent().told("explain_run", run_id=run)
+        found = app.agent().result("explain_run", run_id=run)
     assert "Imported from" in found["story"][0]
     assert "other program" in found["story"][1]
     assert [item["similarity"] for item in found["rounds"][0]["passages"]] == [None, None]

@@ -90,8 +90,8 @@ def check(folder: Path) -> None:
         named = "part of the plug-in `team`" in visible(opened("system", part="people"))
         assert named == ("team" not in seam._folders())
         with TestClient(create_api(lambda: engine), base_url="http://127.0.0.1:8501") as client:
-            told: dict[str, Any] = client.get("/health").json()
-            assert told["status"] == "ok"
+            health: dict[str, Any] = client.get("/health").json()
+            assert health["status"] == "ok"
             assert client.get("/openapi.json").json()["paths"]
         assert {item.part for item in engine.host.health() if item.health == "down"} == {"ollama", "connection"}
     assert "serve" in _parser().format_help()
@@ -119,7 +119,7 @@ def check_connected(engine: Engine) -> None:
 
 
 def without(name: str, folder: Path) -> None:
-    """End this process with 0 where the core works; what is there besides is in ``folder``, and what went wrong."""
+    """End this process with 0 where the core works; what else is there is in ``folder``, and what went wrong."""
     folder.mkdir()
     code = 1
     try:

@@ -129,7 +129,7 @@ def test_nothing_new_to_search_ends_with_the_answer_that_stands() -> None:
     failed = decide_documents(replace(evidence, rewrite="rewriter_failed"), CONFIG)
     assert (failed.reason, failed.comparisons[-1].quantity) == ("rewriter_failed", "failed_rewrites")
     other = replace(evidence, rounds=[searched(YES)])
-    assert decide_documents(other, CONFIG).reason == "documents_relevant", "another strategy found them anew"
+    assert decide_documents(other, CONFIG).reason == "documents_relevant", "another strategy found them again"
 
 
 def test_unreadable_verdicts_fail_a_run_only_where_it_has_no_answer() -> None:

@@ -88,17 +88,19 @@ def test_passages_are_led_to_in_order_of_weight_and_say_by_what(
     """GH-02"""
     led = lead_to(scores, mentioned, edges)
     assert [item.weight for item in led] == sorted((item.weight for item in led), reverse=True)
-    told = {name for names in mentioned.values() for name in names} | {name for edge in edges for name in edge.passages}
-    assert {item.id for item in led} == told
+    named = {name for names in mentioned.values() for name in names} | {
+        name for edge in edges for name in edge.passages
+    }
+    assert {item.id for item in led} == named
     known = set(mentioned) | {edge.id for edge in edges}
     assert all(0 <= item.weight <= 1 and set(item.via) <= known and item.via for item in led)
 
 
 def test_a_passage_that_tells_the_relationship_comes_before_one_that_only_speaks_of_the_entity() -> None:
     """GH-02"""
-    edge = Relationship("a", "b", "R", passages=(PassageId("told"),))
-    led = lead_to({"a": 1.0, "b": DECAY}, {"a": (PassageId("spoken"), PassageId("told"))}, [edge])
-    assert [item.id for item in led] == ["told", "spoken"]
+    edge = Relationship("a", "b", "R", passages=(PassageId("telling"),))
+    led = lead_to({"a": 1.0, "b": DECAY}, {"a": (PassageId("spoken"), PassageId("telling"))}, [edge])
+    assert [item.id for item in led] == ["telling", "spoken"]
     assert led[0].via == (edge.id, "a")
 
 

@@ -175,7 +175,7 @@ def test_a_near_duplicate_is_not_scored_and_does_not_outlive_the_threshold_that_
 
 
 @pytest.mark.parametrize("mode", get_args(Mode))
-def test_hybrid_and_mix_are_scored_anew_unless_the_config_says_otherwise(mode: Mode) -> None:
+def test_hybrid_and_mix_are_scored_again_unless_the_config_says_otherwise(mode: Mode) -> None:
     """GH-02, GH-04"""
     assert reranks(mode, config()) == (mode in ("hybrid", "mix"))
     assert reranks(mode, config(rerank="always")) and not reranks(mode, config(rerank="never"))

@@ -99,7 +99,7 @@ def test_an_issue_begins_just_below_its_bound(found: list[Found], missing: str |
     assert codes(a_round(*found)) == ([missing] if missing else [])
 
 
-def test_all_four_issues_are_told_apart_with_their_inequality() -> None:
+def test_all_four_issues_are_distinguished_with_their_inequality() -> None:
     """QL-01"""
     issues = check_quality(a_round(("vector", 0.2)), CONFIG).issues
     assert [(item.code, item.value, item.bound) for item in issues] == [
@@ -250,11 +250,11 @@ def test_the_mean_of_the_best_three_has_no_ceiling_below_1() -> None:
     assert score_ceiling(config(grade_on="top3"), ()).reachable is False
 
 
-def test_a_rewriter_is_told_issues_in_words_without_a_figure() -> None:
+def test_a_rewriter_gets_issues_in_words_without_a_figure() -> None:
     """QL-04"""
-    told = rewrite_issues(LOW, CONFIG)
-    assert [item.code for item in told] == ["low_coverage", "low_relevance", "single_source", "too_few"]
-    assert not any(char.isdigit() for item in told for char in item.text)
+    issues = rewrite_issues(LOW, CONFIG)
+    assert [item.code for item in issues] == ["low_coverage", "low_relevance", "single_source", "too_few"]
+    assert not any(char.isdigit() for item in issues for char in item.text)
 
 
 def test_history_that_the_collection_does_not_have_is_not_asked_for_again() -> None:
@@ -279,7 +279,7 @@ def weights(draw: st.DrawFn) -> QualityOptions:
 
 
 @given(st.lists(FOUND, max_size=25), weights(), st.integers(1, 20))
-def test_scores_are_shares_that_no_ceiling_lies_below(found: list[Found], options: QualityOptions, top_k: int) -> None:
+def test_scores_are_shares_that_no_ceiling_is_below(found: list[Found], options: QualityOptions, top_k: int) -> None:
     """QL-01, QL-02, QL-08"""
     chosen = RunConfig(workflow="quality_loop", top_k=top_k, options=options)
     current = a_round(*found)

@@ -67,7 +67,7 @@ def faults() -> list[WorkbenchError]:
     return []
 
 
-def test_a_full_disk_is_reported_once_and_told_as_over_when_there_is_room_and_the_runs_are_written(path: Path) -> None:
+def test_a_full_disk_is_reported_once_and_its_end_when_there_is_room_and_the_runs_are_written(path: Path) -> None:
     noted = NotedFaults()
     disk = SmallDisk(pages=12)
     with RunStore(SqliteFile(path, "runs", open_file=disk), on_fault=noted.note, on_over=noted.over) as store:
@@ -90,7 +90,7 @@ def test_a_full_disk_is_reported_once_and_told_as_over_when_there_is_room_and_th
         assert [again.load(f"run-{number}").outcome for number in range(5)] == ["answered"] * 5
 
 
-def test_each_new_spell_of_trouble_is_reported_anew(path: Path, faults: list[WorkbenchError]) -> None:
+def test_each_new_spell_of_trouble_is_reported_again(path: Path, faults: list[WorkbenchError]) -> None:
     with RunStore(SqliteFile(path, "runs", open_file=impatient), on_fault=faults.append) as store:
         for number in range(2):
             with closing(sqlite3.connect(path)) as other:
@@ -286,7 +286,7 @@ def test_a_damaged_file_is_moved_aside_and_a_fresh_one_begun(
     assert [fault.params.get("moved") for fault in faults] == [moved.name]
 
 
-def test_a_file_that_breaks_while_it_is_open_is_replaced_and_the_run_goes_on_whole(
+def test_a_file_that_breaks_while_it_is_open_is_replaced_and_the_run_continues_whole(
     path: Path, faults: list[WorkbenchError]
 ) -> None:
     events = recorded_run(2)
@@ -311,10 +311,10 @@ def test_a_file_that_breaks_while_it_is_open_is_replaced_and_the_run_goes_on_who
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no open file")
-def test_a_folder_taken_away_under_a_running_program_is_not_made_anew_and_is_written_once_it_is_back(
+def test_a_folder_taken_away_under_a_running_program_is_not_made_again_and_is_written_once_it_is_back(
     path: Path, faults: list[WorkbenchError]
 ) -> None:
-    """A folder made again would lack the knowledge base and all earlier runs, and no one would have been told."""
+    """A folder made again would lack the knowledge base and all earlier runs, and no one would know."""
     folder = path.parent / "data"
     events = recorded_run(2)
     with RunStore(folder / "runs.db", on_fault=faults.append) as store:

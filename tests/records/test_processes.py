@@ -60,7 +60,7 @@ for line in sys.stdin:
 
 
 class Child:
-    """Another process that has the same records open and does as it is told."""
+    """Another process that has the same records open and does as it is asked."""
 
     def __init__(self, path: Path) -> None:
         self.process = subprocess.Popen(
@@ -173,7 +173,7 @@ def test_a_run_belongs_to_its_process_until_that_has_exited_even_while_it_is_sto
         assert store.list() == []
 
 
-def test_a_run_goes_on_for_other_processes_and_ends_for_them_too(path: Path) -> None:
+def test_a_run_continues_for_other_processes_and_ends_for_them_too(path: Path) -> None:
     with child_on(path) as child, RunStore(path) as store:
         child.do("begin theirs")
         for event in recorded_run(1, "interrupted", run_id="ours"):

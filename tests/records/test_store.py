@@ -227,7 +227,7 @@ def test_an_unknown_run_is_named_and_nothing_else_happens(store: RunStore, run_i
     assert [summary.id for summary in store.list()] == ["run-1"]
 
 
-def test_a_run_that_goes_on_is_not_deleted(store: RunStore) -> None:
+def test_a_run_in_progress_is_not_deleted(store: RunStore) -> None:
     append_all(store, recorded_run(0, "interrupted"))
     store.flush()
     with raises(RecordError.run_active):

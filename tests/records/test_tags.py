@@ -94,7 +94,7 @@ def test_tags_are_listed_sorted_and_the_same_one_twice_is_one(store: RunStore, d
         assert again.list()[0].tags == (PINNED, "阈值")
 
 
-def test_a_run_that_goes_on_can_be_tagged_and_found_by_its_tag(store: RunStore) -> None:
+def test_a_run_in_progress_can_be_tagged_and_found_by_its_tag(store: RunStore) -> None:
     going_on = recorded_run(0, "interrupted")
     append_all(store, going_on)
     store.tag("run-1", BATCH)
@@ -209,7 +209,7 @@ def test_filters_say_the_same_of_runs_in_memory_and_in_the_file(store: RunStore,
         assert found == ([] if flush else live) + stored, filters
 
 
-def test_pages_by_cursor_go_on_under_a_filter(store: RunStore) -> None:
+def test_pages_by_cursor_continue_under_a_filter(store: RunStore) -> None:
     fill(store, flush=True)
     first = store.list(2, without_tag=BATCH)
     second = store.list(2, without_tag=BATCH, before=first[-1].cursor)

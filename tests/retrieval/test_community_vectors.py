@@ -46,7 +46,7 @@ def vectors_of(*communities: Community) -> tuple[Any, list[str]]:
     return made, embedder.texts
 
 
-def test_a_summary_of_sentences_lies_where_its_passages_lie_and_nothing_is_embedded() -> None:
+def test_a_summary_of_sentences_is_placed_where_its_passages_are_and_nothing_is_embedded() -> None:
     """GH-02: hundreds of communities that rules summed up cost no embedding."""
     made, embedded = vectors_of(community(0, 1), community(*range(10)))
     assert embedded == []

@@ -183,7 +183,7 @@ def test_only_the_best_passage_may_go_beyond_the_budget(
     made = assembled("q", (found,), config_of(tokens), tables=(TABLE,) * tables, most_tokens=4000, count_tokens=len)
     context = made.context
     given_passages = [item for item in context.parts if item.kind == "passage" and item.given]
-    beside = context.tokens - sum(item.tokens for item in given_passages[:1])
-    assert context.tokens <= context.token_budget or beside <= context.token_budget
+    others = context.tokens - sum(item.tokens for item in given_passages[:1])
+    assert context.tokens <= context.token_budget or others <= context.token_budget
     assert bool(context.passages) == bool(sizes)
     assert [item.id for item in context.passages] + list(context.cut) == [f"p{at}" for at in range(len(sizes))]

@@ -147,8 +147,8 @@ def test_global_looks_inside_the_communities_nearest_to_the_query(town: Place) -
     found = town.search("global", "Who built the lighthouse?")
     assert set(ids(found, "global")) == {TWO, THREE}
     assert {name for item in found.lists["global"] for name in item.via} == {"c1"}
-    (told,) = found.evidence.communities
-    assert 0 <= told.similarity <= 1
+    (community,) = found.evidence.communities
+    assert 0 <= community.similarity <= 1
 
 
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix"])
@@ -251,7 +251,7 @@ def refused() -> GraphStore:
 
 
 @pytest.mark.parametrize("trouble", ["gone", "hangs", "refused"])
-def test_a_graph_store_that_cannot_be_reached_costs_the_graph_alone_and_is_told(
+def test_a_graph_store_that_cannot_be_reached_costs_the_graph_alone_and_is_reported(
     town: Place, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """GH-02, SC-13"""
@@ -289,7 +289,7 @@ def test_a_passage_store_that_is_gone_is_a_fault_of_every_list(town: Place, monk
     assert found.evidence.notes == ()
 
 
-def test_global_looks_inside_as_many_communities_as_the_config_says_and_goes_on_for_open_places(town: Place) -> None:
+def test_global_looks_inside_as_many_communities_as_the_config_says_and_continues_for_open_places(town: Place) -> None:
     """GH-02"""
     far = Community(
         "c2", "The harbour", "Which week the harbour was closed in.", ("aldous",), (PassageId("dates.md#1"),)
@@ -332,8 +332,8 @@ def test_a_look_at_the_query_tells_names_and_the_modes_that_could_work(town: Pla
     without = ModeSearch(town.retriever, None, town.looks)
     assert town.run(without.look(QUESTION)).modes == ("naive",)
     assert town.run(without.manifest("mix")) == {"graph": "none"}
-    told = town.run(searcher.manifest("mix"))
-    assert (told["graph"], told["graph_extractor"], told["graph_entities"]) == ("ready", "fake", "3")
+    noted = town.run(searcher.manifest("mix"))
+    assert (noted["graph"], noted["graph_extractor"], noted["graph_entities"]) == ("ready", "fake", "3")
     assert town.run(searcher.manifest("bypass")) == {}
 
 

@@ -1,4 +1,4 @@
-"""Hits by vectors and hits by words made one list: nothing lost, nothing doubled, every place told."""
+"""Hits by vectors and hits by words made one list: nothing lost, nothing doubled, every place named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching by vectors, by words and by both: another order, the same similarity, and every place told."""
+"""Searching by vectors, by words and by both: another order, the same similarity, and every place named."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_passage_has_the_same_similarity_whatever_found_it(shelf: Shelf, run: 
             assert item.raw_score == pytest.approx(by_vector[item.id].raw_score, abs=1e-5)
 
 
-def test_places_and_scores_are_told_by_the_methods_that_have_them(shelf: Shelf, run: Run) -> None:
+def test_places_and_scores_are_reported_by_the_methods_that_have_them(shelf: Shelf, run: Run) -> None:
     by_vector, by_words, fused = (run(shelf(method).search(QUERY, 5)).passages for method in METHODS)
     assert all((item.vector_rank, item.text_rank, item.text_score) == (None, None, None) for item in by_vector)
     assert [(item.vector_rank, item.text_rank) for item in by_words] == [(None, n + 1) for n in range(len(by_words))]

@@ -98,7 +98,7 @@ def test_a_rewrite_rescues_what_failed_as_asked_and_the_answers_first_sentence_a
         assert what_if(record, replace(record.config, max_rewrites=0)).outcome == "abstained"
 
 
-def test_a_forced_exit_would_have_answered_at_once_and_alike_under_a_lower_bar() -> None:
+def test_a_forced_exit_would_have_given_the_same_answer_at_once_under_a_lower_bar() -> None:
     """The story of the product: one slider, no call, the same answer without three rewrites."""
     for record in of("forced"):
         assert (record.outcome, record.reason, len(record.rewrites)) == ("answered_forced", "max_rewrites", 3)

@@ -62,10 +62,10 @@ def _named(names: tuple[str, ...], passage: PassageId) -> bool:
 
 def _around(entity: str) -> set[PassageId]:
     """Passages of an entity and of those that it is related to."""
-    told = [
+    ties = [
         item for file in sample_graph_files() for item in file.relationships if entity in (item.source, item.target)
     ]
-    meant = {entity} | {end for item in told for end in (item.source, item.target)}
+    meant = {entity} | {end for item in ties for end in (item.source, item.target)}
     entities = (item for file in sample_graph_files() for item in file.entities if item.entity.name in meant)
     return {passage for item in entities for passage in item.passages}
 
@@ -98,13 +98,13 @@ def test_every_relationship_points_at_passages_that_name_both_ends_and_say_what_
 ) -> None:
     """GH-03: a relationship is supported by what it names."""
     passages = {item.entity.name: set(item.passages) for item in file.entities}
-    for told in file.relationships:
-        assert told.quotes, told
-        assert type_name(told.type, "") == told.type
-        assert told.source != told.target
-        for passage, quote in told.quotes.items():
-            assert passage in passages[told.source] & passages[told.target], (told, passage)
-            assert quote in TEXTS[passage], (told, passage)
+    for tie in file.relationships:
+        assert tie.quotes, tie
+        assert type_name(tie.type, "") == tie.type
+        assert tie.source != tie.target
+        for passage, quote in tie.quotes.items():
+            assert passage in passages[tie.source] & passages[tie.target], (tie, passage)
+            assert quote in TEXTS[passage], (tie, passage)
             assert 4 <= len(quote) <= LONGEST_QUOTE
 
 
@@ -112,15 +112,15 @@ def test_every_relationship_points_at_passages_that_name_both_ends_and_say_what_
 def test_no_name_stands_for_two_entities_and_nothing_is_said_twice(file: SampleGraphFile) -> None:
     names = [normalised(name) for all_names in _names(file).values() for name in all_names]
     assert sorted(set(names)) == sorted(names)
-    told = [(item.source, item.type, item.target) for item in file.relationships]
-    assert len(set(told)) == len(told)
+    ties = [(item.source, item.type, item.target) for item in file.relationships]
+    assert len(set(ties)) == len(ties)
 
 
 @BY_FILE
 def test_every_entity_is_related_to_another_and_belongs_to_one_community(file: SampleGraphFile) -> None:
     """GH-03."""
     entities = {item.entity.name for item in file.entities}
-    related = {end for told in file.relationships for end in (told.source, told.target)}
+    related = {end for tie in file.relationships for end in (tie.source, tie.target)}
     assert related == entities
     members = [name for community in file.communities for name in community.entities]
     assert sorted(members) == sorted(entities)
@@ -157,7 +157,7 @@ def test_the_first_start_puts_the_graph_in_and_the_next_one_writes_nothing(graph
     assert not run(ensure_sample_graph(graphs, Collection()))
 
 
-def test_what_changed_is_read_anew_what_is_gone_goes_and_an_interrupted_start_is_finished(
+def test_what_changed_is_read_again_what_is_gone_goes_and_an_interrupted_start_is_finished(
     graphs: SqliteGraphs, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = sample_graph()
@@ -175,7 +175,7 @@ def test_what_changed_is_read_anew_what_is_gone_goes_and_an_interrupted_start_is
     assert run(graphs.describe(SAMPLE_COLLECTION)).finished
 
 
-def test_a_graph_that_somebody_built_stays_and_sources_of_their_own_make_the_shipped_one_stale(
+def test_a_graph_that_a_person_built_stays_and_sources_of_their_own_make_the_shipped_one_stale(
     graphs: SqliteGraphs, run: Run
 ) -> None:
     """GH-03: nothing that was paid for is lost, and a graph never passes for one of passages it has not read."""

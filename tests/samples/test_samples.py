@@ -240,7 +240,7 @@ def test_samples_of_an_earlier_version_get_kinds_and_summaries_without_embedding
     assert after.fingerprint == before.fingerprint
 
 
-def test_a_collection_of_another_model_is_made_anew(store: MilvusStore, run: Run) -> None:
+def test_a_collection_of_another_model_is_made_again(store: MilvusStore, run: Run) -> None:
     run(ensure_samples(store, SumEmbedder()))
     run(ensure_samples(store, ShippedOnly()))
     info = run(store.describe(SAMPLE_COLLECTION))
@@ -248,7 +248,7 @@ def test_a_collection_of_another_model_is_made_anew(store: MilvusStore, run: Run
     assert info.sources == len(sample_sources())
 
 
-def test_a_collection_of_another_model_that_somebody_added_to_is_left_alone(
+def test_a_collection_of_another_model_with_sources_of_others_is_left_alone(
     store: MilvusStore, run: Run, caplog: pytest.LogCaptureFixture
 ) -> None:
     """SC-02: no sources are lost, and vectors of two models never stand in one collection."""

@@ -67,9 +67,9 @@ def test_what_is_noted_of_the_shipped_store_is_true_of_todays_samples(monkeypatc
     assert found == noted(), MAKE
     assert found.written_by == milvus_lite(), MAKE
     assert dict(content_hashes()) == {source.name: source.content_hash for source in sample_sources()}, MAKE
-    told = sample_graph()
-    done = {item.passage: item.text_hash for item in told.passages}
-    assert found.graph == graph_digest(done, told.communities), MAKE
+    shipped = sample_graph()
+    done = {item.passage: item.text_hash for item in shipped.passages}
+    assert found.graph == graph_digest(done, shipped.communities), MAKE
 
 
 def test_the_shipped_store_is_what_a_first_start_without_it_writes(

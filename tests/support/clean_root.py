@@ -91,12 +91,12 @@ def entered(
     for here, there in mounts:
         (root / there.lstrip("/")).mkdir(parents=True, exist_ok=True)
         mounted.append(["--bind", str(here), f"{root}{there}"])
-    told = json.dumps([str(root), uid, folder, dict(env), [] if inside else mounted, not inside, list(command)])
+    arguments = json.dumps([str(root), uid, folder, dict(env), [] if inside else mounted, not inside, list(command)])
     spaces = ["unshare", *_NAMESPACES, "--fork", "--kill-child"]
     if inside:
         spaces = ["nsenter", "--target", str(first_child(inside)), *_NAMESPACES]
     return subprocess.Popen(
-        [*spaces, sys.executable, "-I", "-c", _ENTER, told],
+        [*spaces, sys.executable, "-I", "-c", _ENTER, arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -126,8 +126,8 @@ def _packages() -> list[str]:
 def _shared_libraries(folder: Path) -> list[str]:
     """What Python's programs and modules are linked against."""
     linked = [str(path) for path in folder.rglob("*.so*")] + [str(path) for path in (folder / "bin").iterdir()]
-    told = subprocess.run(["ldd", *linked], check=False, capture_output=True, text=True).stdout
-    return sorted(set(re.findall(r"(?:=> |^\s)(/\S+) \(", told, re.MULTILINE)))
+    printed = subprocess.run(["ldd", *linked], check=False, capture_output=True, text=True).stdout
+    return sorted(set(re.findall(r"(?:=> |^\s)(/\S+) \(", printed, re.MULTILINE)))
 
 
 def _copy(root: Path, names: Iterable[str]) -> None:

@@ -161,7 +161,7 @@ class FakeMemory:
 
 @dataclass
 class FakeRecallGrader:
-    """Says of every memory that it answers, but for those named; raises what it is told to."""
+    """Says of every memory that it answers, but for those named; raises what it is given."""
 
     refused: frozenset[str] = frozenset()
     error: Exception | None = None
@@ -176,7 +176,7 @@ class FakeRecallGrader:
 
 @dataclass
 class DualResources(FakeResources):
-    """Hands out the fake roles of the dual loop beside the shared ones."""
+    """Hands out the fake roles of the dual loop next to the shared ones."""
 
     sections: FakeSections = field(default_factory=FakeSections)
     router: FakeStrategyRouter = field(default_factory=FakeStrategyRouter)
@@ -215,7 +215,7 @@ def direct(**roles: object) -> DualResources:
 
 
 def memory(question: str = "first", answer: str = "It is so [1].", **changes: object) -> Memory:
-    """A passed memory of the collection ``samples`` as it is now, unless told otherwise."""
+    """A passed memory of the collection ``samples`` as it is now, unless a test says otherwise."""
     known: dict[str, object] = {
         "id": "m1",
         "question": question,

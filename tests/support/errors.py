@@ -13,6 +13,6 @@ Expected = type[WorkbenchError] | BoundMessage[Any]
 
 
 def raises(*expected: Expected, match: str | None = None) -> Any:
-    """Expect one of these errors, told by its code: ``with raises(SourceError.missing) as caught:``."""
+    """Expect one of these errors, known by its code: ``with raises(SourceError.missing) as caught:``."""
     codes = {error.code for error in expected}
     return pytest.raises(WorkbenchError, match=match, check=lambda error: error.code in codes)

@@ -1,4 +1,4 @@
-"""A machine for the page System: every answer is given beforehand, and what it is told to do is written down."""
+"""A machine for the page System: every answer is given beforehand, and what it is asked to do is written down."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class FakeHost:
     trial: ModelTrial | None = None
     files: tuple[LocalModel, ...] = ()
     offered_files: tuple[CatalogueModel, ...] = ()
-    told: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
 
     def health(self) -> tuple[PartHealth, ...]:
-        self.told.append("health")
+        self.calls.append("health")
         return self.parts
 
     def models(self, fresh: bool = False) -> tuple[ModelDetails, ...]:
@@ -68,21 +68,21 @@ class FakeHost:
     def start_pull(self, name: str) -> None:
         if " " in name:
             raise HostError.invalid_model_name(name=name)
-        self.told.append(f"pull {name}")
+        self.calls.append(f"pull {name}")
         self.downloads = (PullStatus(name, "running", "pulling 3f2a", 40, 100, 10.0, 6.0), *self.downloads)
 
     def pulls(self) -> tuple[PullStatus, ...]:
         return self.downloads
 
     def stop_pull(self, name: str) -> None:
-        self.told.append(f"stop {name}")
+        self.calls.append(f"stop {name}")
         self.downloads = tuple(replace(item, state="stopped") for item in self.downloads)
 
     def unload(self, name: str) -> None:
-        self.told.append(f"unload {name}")
+        self.calls.append(f"unload {name}")
 
     def try_model(self, model: str) -> ModelTrial:
-        self.told.append(f"try {model}")
+        self.calls.append(f"try {model}")
         return self.trial or ModelTrial(model, HOSTILE, 640.0, 12, 3)
 
     def settings(self) -> tuple[SettingValue, ...]:

@@ -139,9 +139,9 @@ def _whole(client: Any, name: str) -> Mapping[str, Any]:
     client.load_collection(name)
     rows = client.query(name, filter="", output_fields=["*"], limit=1000, consistency_level="Strong")
     indexes = [client.describe_index(name, index) for index in client.list_indexes(name)]
-    told = {key: str(value) for key, value in description.items() if key != "update_timestamp"}
+    schema = {key: str(value) for key, value in description.items() if key != "update_timestamp"}
     return {
-        "schema": told,
+        "schema": schema,
         "indexes": [{key: item[key] for key in ("index_type", "metric_type", "field_name")} for item in indexes],
         "rows": sorted(json.dumps(dict(row), default=float, sort_keys=True) for row in rows),
     }

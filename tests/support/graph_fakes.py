@@ -16,7 +16,7 @@ _SAID = re.compile(r"(\w+) (helps|hurts) (\w+)")
 
 @dataclass
 class FakeExtractor:
-    """Reads "one helps other" and "one hurts other"; counts what it was asked, and fails where it is told to."""
+    """Reads "one helps other" and "one hurts other"; counts what it was asked, and fails where it is asked to."""
 
     name: str = "fake:model"
     unreadable: tuple[PassageId, ...] = ()
@@ -45,11 +45,11 @@ class FakeExtractor:
     def _read(self, passage: StoredPassage) -> PassageGraph:
         if passage.id in self.garbled:
             return PassageGraph(passage.id, text_hash(passage.text))
-        told = _SAID.findall(passage.text)
-        names = dict.fromkeys(name for one, _, other in told for name in (one, other))
+        said = _SAID.findall(passage.text)
+        names = dict.fromkeys(name for one, _, other in said for name in (one, other))
         return PassageGraph(
             passage.id,
             text_hash(passage.text),
             tuple(ReadEntity(name) for name in names),
-            tuple(ReadRelationship(one, other, verb.upper()) for one, verb, other in told),
+            tuple(ReadRelationship(one, other, verb.upper()) for one, verb, other in said),
         )

@@ -44,9 +44,9 @@ class GraphCollections(FakeCollections):
     async def describe(self, collection: str) -> CollectionInfo:
         if collection not in ("farm", "alias"):
             raise UnknownCollection(name=collection)
-        told = hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()[:16]
         count = len(self.texts)
-        return CollectionInfo("farm", "fake", 3, "", "", "", passages=count, fingerprint=told, aliases=("alias",))
+        return CollectionInfo("farm", "fake", 3, "", "", "", passages=count, fingerprint=digest, aliases=("alias",))
 
     async def ids(self, collection: str) -> list[PassageId]:
         return [PassageId(name) for name in sorted(self.texts)]

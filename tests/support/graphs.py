@@ -6,7 +6,7 @@ from engine.model.values import PassageId
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
 
 
-def told(passage: str, *facts: str, text_hash: str = "h1") -> PassageGraph:
+def reading(passage: str, *facts: str, text_hash: str = "h1") -> PassageGraph:
     """A reading: ``"Aspirin"`` names an entity, ``"Aspirin -TREATS-> Pain"`` a relationship and both its ends."""
     entities: dict[str, ReadEntity] = {}
     relationships = []

@@ -1,4 +1,4 @@
-"""A trace that keeps what it is told, for tests of roles."""
+"""A trace that keeps what it receives, for tests of roles."""
 
 from __future__ import annotations
 

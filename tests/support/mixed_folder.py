@@ -1,4 +1,4 @@
-"""A folder of mixed real files, some of them broken, as somebody's own documents are."""
+"""A folder of mixed real files, some of them broken, as anyone's own documents are."""
 
 from __future__ import annotations
 

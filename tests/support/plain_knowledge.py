@@ -22,15 +22,15 @@ from engine.settings import Settings
 class StallingEmbedder(HashingEmbedder):
     """Says before which batch it waits for ever, so that a test can stop or kill what it works for there."""
 
-    def __init__(self, stall_at: int = -1, told: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, stall_at: int = -1, on_stall: Callable[[], object] = lambda: None) -> None:
         super().__init__(64)
         self.batches: list[int] = []
         self.stall_at = stall_at
-        self.told = told
+        self.on_stall = on_stall
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
         if texts and len(self.batches) == self.stall_at:
-            self.told()
+            self.on_stall()
             await asyncio.Event().wait()
         if texts:
             self.batches.append(len(texts))

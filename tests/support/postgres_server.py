@@ -79,7 +79,7 @@ class Server:
         """End every process of the server at once, as a machine that loses its power."""
         assert self._process is not None
         for process in self._processes():
-            # One that was told of the end of the others may be gone before.
+            # One that learnt of the end of the others may be gone before.
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         self._process.wait(_START_S)

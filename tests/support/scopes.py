@@ -38,7 +38,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.Fix
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """End servers behind the last test of their scope: the tests of other files would run beside them.
+    """End servers behind the last test of their scope: the tests of other files would run next to them.
 
     One process alone runs files in order, and comes back to a server.
     """

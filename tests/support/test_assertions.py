@@ -7,7 +7,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 CLAIMS = ("raises", "warns", "fail", "expect")
-"""Besides ``assert`` and helpers that are named ``assert_…``."""
+"""In addition to ``assert`` and helpers that are named ``assert_…``."""
 
 
 def claims(test: ast.AST) -> bool:

@@ -67,20 +67,20 @@ def _model(labels: Sequence[str]) -> Any:
         helper.make_node("Cast", ["token_type_ids"], ["second"], to=TensorProto.FLOAT),
         helper.make_node("Sub", ["one", "second"], ["first"]),
         helper.make_node("Mul", ["first", "word_f"], ["asked"]),
-        helper.make_node("Mul", ["second", "word_f"], ["told"]),
+        helper.make_node("Mul", ["second", "word_f"], ["said"]),
         helper.make_node("Unsqueeze", ["asked", "last"], ["asked_column"]),
         helper.make_node("MatMul", ["same_f", "asked_column"], ["met"]),
         helper.make_node("Squeeze", ["met", "last"], ["times"]),
         helper.make_node("Min", ["times", "one"], ["once"]),
-        helper.make_node("Mul", ["once", "told"], ["counted"]),
+        helper.make_node("Mul", ["once", "said"], ["counted"]),
         helper.make_node("ReduceSum", ["counted", "middle"], ["sum"], keepdims=1),
     ]
     if labels:
         place = labels.index("entailment") if "entailment" in labels else 0
         named = ["score" if at == place else "zero" for at in range(len(labels))]
         nodes += [
-            helper.make_node("ReduceSum", ["told", "middle"], ["told_sum"], keepdims=1),
-            helper.make_node("Sub", ["told_sum", "sum"], ["missing"]),
+            helper.make_node("ReduceSum", ["said", "middle"], ["said_sum"], keepdims=1),
+            helper.make_node("Sub", ["said_sum", "sum"], ["missing"]),
             helper.make_node("Sub", ["missing", "half"], ["less"]),
             helper.make_node("Mul", ["less", "bias"], ["score"]),
             helper.make_node("Mul", ["score", "nothing"], ["zero"]),

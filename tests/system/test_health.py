@@ -42,7 +42,7 @@ def part(host: Host, name: PartName) -> PartHealth:
     return found
 
 
-def test_every_part_of_an_open_workbench_is_told_with_its_facts(engine: Engine) -> None:
+def test_every_part_of_an_open_workbench_is_reported_with_its_facts(engine: Engine) -> None:
     found = {item.part: item for item in engine.host.health()}
     own: tuple[PartName, ...] = ("knowledge", "records", "disk", "embedder", "grader", "faults")
     assert {found[name].health for name in own} == {"ok"}

@@ -64,7 +64,7 @@ def test_without_ollama_there_are_no_models_and_no_exception(tmp_path: Path) -> 
         assert host.models() == ()
 
 
-def test_a_download_is_told_of_in_bytes_and_ends_with_the_model_there(tmp_path: Path) -> None:
+def test_a_download_is_reported_in_bytes_and_ends_with_the_model_there(tmp_path: Path) -> None:
     gate = Gate()
     with OllamaStandIn([], registry=["qwen3:0.6b"]) as server, hosting(tmp_path, ollama_url=server.url) as host:
         server.script("pull", Slow(gate=gate))
@@ -81,7 +81,7 @@ def test_a_download_is_told_of_in_bytes_and_ends_with_the_model_there(tmp_path: 
         assert [model.name for model in host.models()] == ["qwen3:0.6b"]
 
 
-def test_a_stopped_download_drops_the_connection_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_stopped_download_drops_the_connection_and_continues_where_it_was(tmp_path: Path) -> None:
     gate = Gate()
     with OllamaStandIn([], registry=["qwen3:0.6b"]) as server, hosting(tmp_path, ollama_url=server.url) as host:
         server.script("pull", Slow(gate=gate))

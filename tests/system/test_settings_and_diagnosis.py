@@ -51,14 +51,14 @@ def found(name: str, settings: Settings | None = None) -> SettingValue:
     return value
 
 
-def test_every_setting_is_told_with_its_variable_and_meaning() -> None:
+def test_every_setting_is_reported_with_its_variable_and_meaning() -> None:
     values = setting_values(Settings.load())
     assert [item.name for item in values] == list(Settings.model_fields | type(Settings()).model_fields)
     assert all(item.variable == f"WORKBENCH_{item.name.upper()}" and item.description for item in values)
     assert {item.source for item in values} == {"default"}
 
 
-def test_where_a_setting_came_from_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_setting_came_from_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "workbench.toml").write_text('port = 1\nhost = "a"\nollama_keep_alive = "1m"\n')
     (folder / ".env").write_text("WORKBENCH_PORT=2\nWORKBENCH_HOST=b\n")
     monkeypatch.setenv("workbench_port", "3")
@@ -207,7 +207,7 @@ def test_doctor_ends_with_1_where_something_that_is_wanted_is_down(
     assert "✗ ollama: down" in said and "Start Ollama" in said
 
 
-def test_faults_are_told_with_their_codes(tmp_path: Path) -> None:
+def test_faults_are_reported_with_their_codes(tmp_path: Path) -> None:
     with hosting(tmp_path, faults=[Fault.of(StoreError.unreachable(address="http://u:hush-hush@h:1"))]) as host:
         text = host.diagnosis()
     assert "- WB202:" in text and "hush-hush" not in text

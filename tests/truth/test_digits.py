@@ -1,4 +1,4 @@
-"""Figures that a sentence holds against each other never look alike where they differ."""
+"""Figures that a sentence holds against each other never look the same where they differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.replay.diagnosis import Diagnosis
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_two_values_look_alike_exactly_where_they_are(one: float, other: float) -> None:
+def test_two_values_look_the_same_exactly_where_they_are(one: float, other: float) -> None:
     left, right = distinct_texts(one, other)
     assert left != right or abs(one - other) < 1e-8
     assert (float(left) < float(right)) <= (one < other)

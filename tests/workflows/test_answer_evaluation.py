@@ -149,7 +149,7 @@ def test_blank_text_is_never_an_answer(texts: list[str | Exception | None], expe
     assert record.answer.strip() == ("" if expected else "First [1].")
 
 
-def test_markers_that_point_nowhere_are_taken_out_and_the_evaluator_is_told() -> None:
+def test_markers_that_point_nowhere_are_taken_out_and_the_evaluator_learns_of_it() -> None:
     """AE-02"""
     resources = AnswerResources(writer=FakeWriter(["It is so [1][9]."]))
     events = events_of(resources)

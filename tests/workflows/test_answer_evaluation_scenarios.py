@@ -160,11 +160,11 @@ def test_an_answer_on_the_question_in_order_and_without_contradiction_is_reasona
     assert [item for item in judged(GOOD).suggestions if item.dimension == "reasonableness"] == []
 
 
-def test_an_answer_beside_the_question_fails_and_the_evaluation_says_what_is_wrong() -> None:
+def test_an_answer_to_another_question_fails_and_the_evaluation_says_what_is_wrong() -> None:
     """Scenario: 合理性检查失败 (AE-02)."""
-    beside = judged("Penguins live on the southern half of the globe. [1]")
-    assert not beside.passed
-    said = [item for item in beside.suggestions if item.dimension == "reasonableness"]
+    off = judged("Penguins live on the southern half of the globe. [1]")
+    assert not off.passed
+    said = [item for item in off.suggestions if item.dimension == "reasonableness"]
     assert any("five" in item.text for item in said)
     against_itself = judged(f"{GOOD} A truth table with five variables needs 64 rows of truth. [1]")
     assert not against_itself.passed
@@ -370,9 +370,9 @@ def test_a_revision_sees_question_passages_last_answer_and_suggestions_and_keeps
     """Scenario: 基于建议修改答案 (AE-07)."""
     resources = AnswerResources(evaluator=failing(1), writer=FakeWriter(["Good sentence [1]. Bad sentence [2]."]))
     record = finished(resources)
-    told = "\n".join(message.text for message in resources.writer.conversations[1])
-    assert record.question in told
-    assert "The text of p1." in told
+    sent = "\n".join(message.text for message in resources.writer.conversations[1])
+    assert record.question in sent
+    assert "The text of p1." in sent
     newest = resources.writer.conversations[1][-1]
     assert "Good sentence [1]. Bad sentence [2]." in newest.text
     assert OFF.text in newest.text and UNCITED.text in newest.text

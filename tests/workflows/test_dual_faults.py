@@ -71,7 +71,7 @@ def codes(record: RunRecord) -> list[tuple[str, str]]:
 # -- memory ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_locked_memory_is_a_warning_on_recall_and_on_keeping_and_the_run_goes_on() -> None:
+def test_a_locked_memory_is_a_warning_on_recall_and_on_keeping_and_the_run_continues() -> None:
     """DL-06, SC-13"""
     record = finished(relevant(memory=FakeMemory(error=LOCKED, keep_error=LOCKED)))
     assert (record.outcome, record.answer) == ("answered", "It is so [1].")
@@ -310,7 +310,7 @@ def test_a_budget_that_ends_during_a_correction_leaves_the_answer_before_it(node
 
 @dataclass
 class Moody:
-    """Draws what a role does at each call: as told, an error of ours, nonsense, or hanging."""
+    """Draws what a role does at each call: a reply, an error of ours, nonsense, or hanging."""
 
     moods: Sequence[str]
     calls: int = 0
@@ -343,8 +343,8 @@ class MoodyGrader(Moody):
         mood = await self.mood()
         made = []
         for place, passage in enumerate(passages):
-            told = None if mood == "unreadable" else (mood == "yes" or (mood == "alternates" and place % 2 == 0))
-            verdict = Verdict(told, 0.9, "so", grader="moody")
+            relevant = None if mood == "unreadable" else (mood == "yes" or (mood == "alternates" and place % 2 == 0))
+            verdict = Verdict(relevant, 0.9, "so", grader="moody")
             trace.verdict(passage.id, verdict)
             made.append(verdict)
         return made

@@ -176,7 +176,7 @@ def test_a_web_that_did_not_help_leaves_the_other_local_strategy() -> None:
     assert record.outcome == "answered"
 
 
-def test_nothing_found_without_a_web_goes_on_locally_and_notes_the_skip() -> None:
+def test_nothing_found_without_a_web_continues_locally_and_notes_the_skip() -> None:
     """DL-03"""
     sections = FakeSections(FakeRetriever(otherwise={}))
     record = finished(relevant(PASSAGE, sections=sections))
@@ -198,7 +198,7 @@ def test_a_choice_that_cannot_be_used_becomes_the_first_strategy_that_can() -> N
 # -- the outer loop -------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_is_off_is_corrected_and_tried_routes_begin_anew() -> None:
+def test_an_answer_that_is_off_is_corrected_and_tried_routes_start_over() -> None:
     """DL-04, DL-05"""
     evaluator = FakeEvaluator(says=(OFF, SOLVED))
     resources = relevant(PASSAGE, evaluator=evaluator)
@@ -218,7 +218,7 @@ def test_an_answer_that_is_off_is_corrected_and_tried_routes_begin_anew() -> Non
     assert ("grade_relevance", "rewrite_query", "answer_off") in routes(record)
 
 
-def test_the_corrective_rewrite_is_told_what_the_answer_lacked_and_the_initial_one_nothing() -> None:
+def test_the_corrective_rewrite_gets_what_the_answer_lacked_and_the_initial_one_nothing() -> None:
     """DL-05"""
     rewriter = FakeRewriter(queries=("first", "second"))
     record = finished(relevant(PASSAGE, evaluator=FakeEvaluator(says=(OFF, SOLVED)), rewriter=rewriter))
@@ -418,8 +418,8 @@ def test_a_direct_answerer_that_fails_is_stood_in_for_by_plain_words() -> None:
 
 def test_an_answer_whose_sources_contradict_each_other_is_not_remembered_as_a_fact() -> None:
     """DL-06"""
-    told = "It is so [1].\n\nThe sources differ: 7.0 mmol/L [1] / 7.8 mmol/L [2]."
-    resources = relevant(generator=FakeGenerator(text=told))
+    contradicting = "It is so [1].\n\nThe sources differ: 7.0 mmol/L [1] / 7.8 mmol/L [2]."
+    resources = relevant(generator=FakeGenerator(text=contradicting))
     record = finished(resources)
     assert record.answer.startswith("It is so")
     assert (resources.memory.kept, record.remembered) == ([], None)

@@ -20,7 +20,7 @@ RELEVANT = frozenset({"g1", "g2", "v1"})
 
 @dataclass
 class SayingGenerator:
-    """Says these pieces, then raises what it is told to; notes what it was asked."""
+    """Says these pieces, then raises what it is given; notes what it was asked."""
 
     pieces: Sequence[str]
     error: Exception | None = None
@@ -39,7 +39,9 @@ class SayingGenerator:
         return "".join(self.pieces)
 
 
-def told(generator: SayingGenerator, attachments: tuple[Attachment, ...] = (), **settings: object) -> list[Event]:
+def events_with(
+    generator: SayingGenerator, attachments: tuple[Attachment, ...] = (), **settings: object
+) -> list[Event]:
     resources = GraphResources(grader=FakeGrader(relevant=RELEVANT), generator=generator)
     return events_of(resources, graph_config(gate="min_relevant", **settings), attachments=attachments)
 
@@ -50,7 +52,7 @@ def streamed(events: list[Event]) -> str:
 
 def test_what_is_streamed_is_the_answer_of_the_record_with_its_markers_resolved() -> None:
     """GH-07: tokens one by one, citations with the sentence, nothing taken back."""
-    events = told(SayingGenerator(["The text ", "of g1 ", "[1", "][", "9].", " The text of v1【3】。"]))
+    events = events_with(SayingGenerator(["The text ", "of g1 ", "[1", "][", "9].", " The text of v1【3】。"]))
     record = fold_all(events)
     assert record.answer == "The text of g1 [1]. The text of v1[3]。"
     assert streamed(events) == record.answer
@@ -60,7 +62,7 @@ def test_what_is_streamed_is_the_answer_of_the_record_with_its_markers_resolved(
 
 def test_a_sentence_that_its_passage_does_not_bear_out_loses_the_marker_in_the_stream_too() -> None:
     """GH-07"""
-    events = told(SayingGenerator(["Columbus crossed the Atlantic in 1492 [1]. The text of g1 [1]."]))
+    events = events_with(SayingGenerator(["Columbus crossed the Atlantic in 1492 [1]. The text of g1 [1]."]))
     record = fold_all(events)
     assert record.answer == "Columbus crossed the Atlantic in 1492. The text of g1 [1]."
     assert streamed(events) == record.answer
@@ -72,7 +74,7 @@ def test_a_sentence_that_its_passage_does_not_bear_out_loses_the_marker_in_the_s
 def test_the_generator_is_given_graph_tables_and_passages_within_the_budget() -> None:
     """GH-05, GH-06"""
     generator = SayingGenerator(["500 for metformin [T1:B2]."])
-    record = fold_all(told(generator, (TABLE,)))
+    record = fold_all(events_with(generator, (TABLE,)))
     (request,) = generator.requests
     assert request.graph is not None
     assert [item.name for item in request.graph.entities] == ["Metformin", "Galega"]
@@ -85,14 +87,14 @@ def test_the_generator_is_given_graph_tables_and_passages_within_the_budget() ->
 def test_what_had_arrived_stays_when_the_generator_fails() -> None:
     """GH-07"""
     gone = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
-    record = fold_all(told(SayingGenerator(["The text of g1 [1]", ". And"], error=gone)))
+    record = fold_all(events_with(SayingGenerator(["The text of g1 [1]", ". And"], error=gone)))
     assert (record.outcome, record.answer) == ("failed", "The text of g1 [1]. And")
     assert [item.marker for item in record.citations] == [1]
 
 
 def test_nothing_but_a_marker_is_an_empty_reply() -> None:
     """GH-07"""
-    record = fold_all(told(SayingGenerator(["[9]"])))
+    record = fold_all(events_with(SayingGenerator(["[9]"])))
     assert record.outcome == "failed"
     assert record.error is not None
     assert record.error.code == ModelError.empty_reply.code

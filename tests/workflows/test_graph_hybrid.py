@@ -181,8 +181,8 @@ def test_what_another_reranker_says_is_a_score_and_no_judgement() -> None:
 def test_each_step_says_what_it_found_in_an_event_and_the_record_is_made_of_these() -> None:
     """GH-01, SC-10"""
     events = events_of(passing())
-    told = (Analysed, Decided, Retrieved, Fused, Reranked)
-    kinds = [event.kind for event in events if isinstance(event, told)]
+    kinds_of = (Analysed, Decided, Retrieved, Fused, Reranked)
+    kinds = [event.kind for event in events if isinstance(event, kinds_of)]
     assert kinds == ["analysed", "decided", "retrieved", "fused", "reranked", "decided"]
     record = finished(passing())
     (analysed,) = (event for event in events if isinstance(event, Analysed))
@@ -268,15 +268,15 @@ def test_what_attached_tables_do_not_answer_is_not_searched_either() -> None:
     assert crowded.outcome == "abstained" and "Not even one row" in crowded.answer
 
 
-def test_without_a_table_the_collection_is_searched_and_an_image_beside_one_is_warned_of() -> None:
+def test_without_a_table_the_collection_is_searched_and_an_image_next_to_one_is_warned_of() -> None:
     """GH-01"""
     image = Attachment("image", "page.png", text="Insulin lowers glucose. " * 3, read_by="ocr")
     config = graph_config(tables_only=True)
     searched = finished(passing(), config, OF_METFORMIN, (image,))
     assert path(searched) == [*BEGIN, *ROUND, "generate_answer"] and searched.warnings == ()
-    beside = finished(GraphResources(generator=BuiltinGenerator()), config, OF_METFORMIN, (image, DOSES))
-    assert beside.rounds == () and [item.code for item in beside.warnings] == ["WB358"]
-    assert "1 attached images were not looked at" in beside.warnings[0].fact
+    both = finished(GraphResources(generator=BuiltinGenerator()), config, OF_METFORMIN, (image, DOSES))
+    assert both.rounds == () and [item.code for item in both.warnings] == ["WB358"]
+    assert "1 attached images were not looked at" in both.warnings[0].fact
 
 
 SUMS = Attachment("table", "sums.csv", rows=(("Item", "Amount"), ("Tea", "10.5"), ("Rice", "21.19")), read_by="csv")

@@ -41,7 +41,7 @@ def codes(record: RunRecord) -> list[str]:
 
 
 @pytest.mark.parametrize("failure", [GONE, UnreadableReply(model="ollama:m")])
-def test_an_analyst_that_fails_is_stood_in_for_and_the_run_goes_on(failure: Exception) -> None:
+def test_an_analyst_that_fails_is_stood_in_for_and_the_run_continues(failure: Exception) -> None:
     """GH-01"""
     resources = GraphResources(analyst=ScriptedAnalyst([failure]), grader=FakeGrader(relevant=ALL))
     record = finished(resources)

@@ -165,7 +165,7 @@ def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
 def test_a_budget_that_runs_out_ends_in_one_answer_and_a_warning_names_its_seconds(
     node: str, outcome: str, code: str
 ) -> None:
-    """QL-05, SC-13: the deadline lies before the end of the budget, which is not spent yet."""
+    """QL-05, SC-13: the deadline is before the end of the budget, which is not spent yet."""
     record = finished(hanging(node), config(budget_s=1))
     assert (record.outcome, record.reason) == (outcome, "deadline")
     assert path(record)[-1] == "generate"

@@ -54,7 +54,7 @@ def test_the_compiled_graph_is_the_flow_of_the_specification() -> None:
 
 
 def test_the_first_round_searches_every_kind_there_is_and_good_passages_end_the_loop() -> None:
-    """QL-03, QL-08: a plain question is not kept in one kind of source, whose ceiling lies below the bar."""
+    """QL-03, QL-08: a plain question is not kept in one kind of source, whose ceiling is below the bar."""
     resources = good()
     record = finished(resources, question="离散数学")
     assert path(record) == [*ONE_LOOP, "generate"]
@@ -137,8 +137,8 @@ def test_a_bar_that_cannot_be_reached_is_warned_of_before_anything_is_searched(
             return kinds
 
     before = asyncio.run(warned_of_bar("first", config(**settings), Known()))
-    told = [event.warning.fact for event in events if isinstance(event, Warned)]
-    assert [item.fact for item in before] == told
+    warnings = [event.warning.fact for event in events if isinstance(event, Warned)]
+    assert [item.fact for item in before] == warnings
 
 
 def test_what_each_step_found_is_an_event_and_ends_up_in_the_round() -> None:
@@ -182,7 +182,7 @@ def test_where_nothing_passed_it_abstains_without_a_warning_about_an_answer() ->
     assert record.answer
 
 
-def test_a_rewrite_is_told_the_issues_and_shown_what_came_near() -> None:
+def test_a_rewrite_gets_the_issues_and_what_came_near() -> None:
     """QL-04"""
     rewriter = FakeRewriter()
     finished(

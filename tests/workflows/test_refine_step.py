@@ -138,8 +138,8 @@ def test_what_another_rule_leaves_room_for_in_the_budget_is_not_known() -> None:
 def test_what_surrounds_passages_is_cut_too_and_takes_the_room_of_what_is_kept() -> None:
     record, _ = ran({"p1": (1,), "p2": (1,)}, replace(BY_CHAT, expand="neighbours"))
     assert record.context is not None
-    beside = [name for names in record.context.around.values() for name in names]
-    assert beside and set(beside) <= record.context.refined.keys()
+    near = [name for names in record.context.around.values() for name in names]
+    assert near and set(near) <= record.context.refined.keys()
     kept = sum(len(kept_text(item, record.context.refined)) for item in record.context.passages)
     around = [item for near in around_of(record).values() for item in near.every]
     assert record.context.tokens == kept + sum(len(kept_text(item, record.context.refined)) for item in around)

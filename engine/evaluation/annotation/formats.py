@@ -118,8 +118,8 @@ def _label_row(item: Label) -> dict[str, Any]:
 
 
 def _answer_row(item: AnswerJudgement) -> dict[str, Any]:
-    told = _who(item.judge, item.explanation, item.drawn, item.judged_at)
-    return {"question": item.question, "answer": item.answer, "right": item.right, "by": item.by, **told}
+    judge = _who(item.judge, item.explanation, item.drawn, item.judged_at)
+    return {"question": item.question, "answer": item.answer, "right": item.right, "by": item.by, **judge}
 
 
 def _who(judge: str, explanation: str, drawn: str, at: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Records of judging besides the judgements: guidelines of a set, names of judges, and its scores over time."""
+"""Records of judging other than the judgements: guidelines of a set, names of judges, and its scores over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scores:
     figures: Mapping[str, tuple[float, int]]
     """By measure: the value, at its worse end where a question was unknown, and how many questions it is about."""
     note: str = ""
-    """What somebody wrote about it, e.g. "new chunking"."""
+    """What a person wrote about it, e.g. "new chunking"."""
     noted_at: str = ""
     """Judgements up to then are in the figures: ISO 8601, UTC; empty where it was not kept. Filled in where it is."""
 
@@ -81,7 +81,7 @@ class DeskStore(OpenedStore):
             "at": scores.at,
             "note": clean(scores.note),
             "noted_at": now(),
-            "figures": clean(json.dumps({name: list(told) for name, told in scores.figures.items()})),
+            "figures": clean(json.dumps({name: list(figure) for name, figure in scores.figures.items()})),
         }
         with self._writing() as connection:
             put(connection, SET_SCORES, row, changes=())

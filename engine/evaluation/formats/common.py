@@ -55,7 +55,7 @@ class ImportNote:
     """One sentence in English."""
     file: str = ""
     line: int | None = None
-    """From 1, where the fault lies in one line."""
+    """From 1, where the fault is in one line."""
     count: int = 1
     """How many entries it is about."""
     names: str = ""

@@ -170,14 +170,14 @@ def _unused(headers: list[Any]) -> tuple[str, ...]:
 
 
 def _add_all(rows: Iterator[_Row], made: Import) -> None:
-    told = False
+    noted = False
     for line, row in rows:
         try:
             if isinstance(row, str):
                 raise ValueError(row)
             made.add_case(_case(row, made.known), line)
-            if not told and row.get("named_answer"):
-                told = True
+            if not noted and row.get("named_answer"):
+                noted = True
                 made.note("answer_column", _ANSWER_COLUMN, line)
         except ValueError as error:
             made.leave_out(str(error), line)

@@ -183,8 +183,8 @@ class _Reading:
 
 def community_key(community: Community, hashes: Sequence[str]) -> str:
     """Tells a community by its members and its passages, of which these are the hashes."""
-    told = json.dumps([sorted(community.entities), *zip(community.passages, hashes, strict=True)])
-    return hashlib.sha256(told.encode()).hexdigest()
+    key = json.dumps([sorted(community.entities), *zip(community.passages, hashes, strict=True)])
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 class _Pace:

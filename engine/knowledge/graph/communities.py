@@ -50,8 +50,8 @@ def communities_of(entities: Sequence[Entity], relationships: Sequence[Relations
 
 def community_id(entities: Iterable[str]) -> str:
     """The id of a community of these entities."""
-    told = "\n".join(sorted(entities))
-    return hashlib.sha256(told.encode()).hexdigest()[:12]
+    members = "\n".join(sorted(entities))
+    return hashlib.sha256(members.encode()).hexdigest()[:12]
 
 
 def _graph(entities: Iterable[Entity], relationships: Iterable[Relationship]) -> Any:
@@ -82,9 +82,9 @@ def _divided(graph: Any, part: list[str]) -> list[list[str]]:
     for resolution in _FINER:
         smaller = _parts(within, resolution)
         # Of a wheel around one hub only the hub and single spokes would be left, which no one can sum up.
-        told = [piece for piece in smaller if len(piece) >= SMALLEST]
-        if len(told) > 1 and sum(map(len, told)) >= len(part) / 2:
-            return [further for piece in told for further in _divided(graph, piece)]
+        large = [piece for piece in smaller if len(piece) >= SMALLEST]
+        if len(large) > 1 and sum(map(len, large)) >= len(part) / 2:
+            return [further for piece in large for further in _divided(graph, piece)]
     return [part]
 
 
@@ -96,9 +96,9 @@ def _sub(graph: Any, part: list[str]) -> Any:
     within.add_nodes_from(part)
     inside = frozenset(part)
     for one in part:
-        for other, told in sorted(graph.adj[one].items()):
+        for other, edge in sorted(graph.adj[one].items()):
             if other in inside and one < other:
-                within.add_edge(one, other, weight=told["weight"])
+                within.add_edge(one, other, weight=edge["weight"])
     return within
 
 
@@ -114,6 +114,6 @@ def _community(members: Sequence[Entity], relationships: Sequence[Relationship])
 
 def _most_telling(members: Iterable[Entity], relationships: Iterable[Relationship]) -> tuple[PassageId, ...]:
     """Passages that tell most of the relationships inside, and speak of most members."""
-    told: Counter[PassageId] = Counter(passage for item in relationships for passage in item.passages)
-    told.update(passage for entity in members for passage in entity.passages)
-    return tuple(sorted(told, key=lambda passage: (-told[passage], passage))[:MOST_PASSAGES])
+    mentions: Counter[PassageId] = Counter(passage for item in relationships for passage in item.passages)
+    mentions.update(passage for entity in members for passage in entity.passages)
+    return tuple(sorted(mentions, key=lambda passage: (-mentions[passage], passage))[:MOST_PASSAGES])

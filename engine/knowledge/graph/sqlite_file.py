@@ -121,8 +121,8 @@ class GraphFile:
     def size(self) -> int:
         """Bytes of the file and of its journal, which is not in it yet."""
         with self._translated_errors():
-            beside = self.path.with_name(f"{self.path.name}-wal")
-            return sum(file.stat().st_size for file in (self.path, beside) if file.exists())
+            log = self.path.with_name(f"{self.path.name}-wal")
+            return sum(file.stat().st_size for file in (self.path, log) if file.exists())
 
     def close(self) -> None:
         """Wait for a write that is running and let the file go; a second call does nothing."""

@@ -124,15 +124,15 @@ def _between(db: sqlite3.Connection, graph: int, ids: list[str]) -> list[Relatio
         f" WHERE graph = ? AND source {_IN} AND +target {_IN}"
     )
     rows = db.execute(query, (graph, given, given)).fetchall()
-    told: defaultdict[tuple[str, str, str], list[PassageId]] = defaultdict(list)
+    telling: defaultdict[tuple[str, str, str], list[PassageId]] = defaultdict(list)
     tellings = (
         f"SELECT source, type, target, passage FROM tellings"
         f" WHERE graph = ? AND source {_IN} AND +target {_IN} ORDER BY passage"
     )
     for source, kind, target, passage in db.execute(tellings, (graph, given, given)):
-        told[source, kind, target].append(passage)
+        telling[source, kind, target].append(passage)
     found = [
-        Relationship(source, target, kind, description, tuple(told[source, kind, target]), weight)
+        Relationship(source, target, kind, description, tuple(telling[source, kind, target]), weight)
         for source, kind, target, description, weight in rows
     ]
     return sorted(found, key=lambda item: (-item.weight, item.id))

@@ -119,9 +119,9 @@ def _rebuild_relationships(db: sqlite3.Connection, graph: int, keys: Iterable[_K
     where = "graph = ? AND source = ? AND type = ? AND target = ?"
     for key in keys:
         query = f"SELECT passage, description, weight FROM tellings WHERE {where}"
-        told = [Telling(*key, *row) for row in db.execute(query, (graph, *key))]
-        if told:
-            row = (graph, *key, *merged_weight(told))
+        tellings = [Telling(*key, *row) for row in db.execute(query, (graph, *key))]
+        if tellings:
+            row = (graph, *key, *merged_weight(tellings))
             db.execute("INSERT OR REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?)", row)
         else:
             db.execute(f"DELETE FROM relationships WHERE {where}", (graph, *key))

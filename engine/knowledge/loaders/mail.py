@@ -128,9 +128,9 @@ class _Reading:
 
     def _inside(self, path: tuple[str, ...], found: Contents) -> None:
         # Pages without text, which text recognition would look for in this file.
-        told = (section for section in found.sections if section.text)
+        filled = (section for section in found.sections if section.text)
         path = (*path, found.title) if found.title else path
-        self._sections += [Section((*path, *section.path), section.text) for section in told]
+        self._sections += [Section((*path, *section.path), section.text) for section in filled]
         self.notes += found.notes
 
     def _add(self, path: tuple[str, ...], parts: list[str]) -> None:
@@ -152,7 +152,7 @@ def _parts(message: MIMEPart) -> tuple[list[MIMEPart], list[MIMEPart]]:
             written = [item for item in plain if _bytes(item).strip()]
             chosen = written[:1] or inner[-1:]
             pending.extend(chosen)
-            # What the forms that are not read hold besides their text: pictures, invitations.
+            # What the forms that are not read hold in addition to their text: pictures, invitations.
             rest = (leaf for item in inner if item not in chosen for leaf in item.walk())
             others += [leaf for leaf in rest if leaf.get_content_type() not in _FORMS and not leaf.is_multipart()]
         elif part.get_content_maintype() == "multipart":

@@ -115,7 +115,7 @@ def _record_sections(
 ) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
     """A section for each record; values that are no records are lines of one section.
 
-    ``more`` records are left out besides those above the limit.
+    ``more`` records are left out in addition to those above the limit.
     """
     kept = records[:MOST_RECORDS]
     more += len(records) - len(kept)

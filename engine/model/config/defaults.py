@@ -78,7 +78,7 @@ class Defaults:
         options: Mapping[str, Any] = self.settings.get("options", {})
         return options
 
-    def told(self) -> str:
+    def in_one_line(self) -> str:
         """Settings and models in one line."""
         shared = {name: value for name, value in self.settings.items() if name != "options"}
         models = {item.name: getattr(self.models, item.name) for item in fields(RoleModels)}

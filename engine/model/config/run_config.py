@@ -422,7 +422,7 @@ PARAMETERS: Mapping[str, Parameter] = numbers_in(RunConfig)
 
 @cache
 def settings_of(workflow: WorkflowName) -> tuple[str, ...]:
-    """The fields of a config that count for anything in a workflow; its own options come besides."""
+    """The fields of a config that count for anything in a workflow; its own options are not among them."""
     idle = declared(workflow).idle
     return ("collection", *(name for name in SETTINGS if name not in idle))
 

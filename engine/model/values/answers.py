@@ -46,7 +46,7 @@ class Context:
     tokens: int = 0
     token_budget: int = 0
     graph: GraphContext | None = None
-    """Entities and relationships given beside the passages (graph + vector retrieval)."""
+    """Entities and relationships given with the passages (graph + vector retrieval)."""
     tables: tuple[int, ...] = ()
     """Tables of the question that were given, from 1."""
     parts: tuple[ContextPart, ...] = ()

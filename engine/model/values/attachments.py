@@ -23,7 +23,7 @@ class Attachment:
     read_by: str = ""
     """``ocr``, a vision model's name, or the form of a table: ``csv``, ``xlsx``, ``markdown``, ``html``."""
     edited: bool = False
-    """Whether somebody changed what was read."""
+    """Whether a person changed what was read."""
     digest: str = ""
     """SHA-256 of the file; the file itself is not kept."""
     cut: str = ""

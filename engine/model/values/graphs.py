@@ -100,7 +100,7 @@ class FoundEntity:
     entity: Entity
     linked_by: LinkedBy
     score: float
-    """In [0, 1]: how surely it is meant, or how near it lies."""
+    """In [0, 1]: how surely it is meant, or how near it is."""
     hops: int = 0
     """Relationships away from an entity of the query."""
 

@@ -97,7 +97,7 @@ LoopReason = Literal[
 """What only the deciding nodes of the other loops say."""
 Reason = Literal[GateReason, LoopReason]
 AnswerNote = Literal["", "cannot_tell", "uncited", "unsupported", "unchecked"]
-"""What is said of an answer besides the outcome: that it says it cannot tell, that it names no passage, that it says
+"""What a note adds to the outcome of an answer: that it says it cannot tell, that it names no passage, that it says
 what stands in none of what it cites, or that a sentence of it could not be checked."""
 Support = Literal["supported", "unsupported", "uncited", "cannot_tell", "unchecked"]
 """Whether what an answer says stands in what it cites; ``unchecked`` where it was written from nothing, or where the

@@ -68,7 +68,7 @@ class Origin:
     given: tuple[PassageId, ...] | None = None
     """What the generator was given there, in its order; None where the trace does not say."""
     graders: tuple[str, ...] = ()
-    """Who judged the passages there: models, or how it was told."""
+    """Who judged the passages there: models, or how it is known."""
     judged_here: tuple[str, ...] = ()
     """The graders of this workbench that judged what was not judged there."""
     notes: tuple[OriginNote, ...] = ()

@@ -65,7 +65,7 @@ class Passage:
     text_score: float | None = None
     """BM25 score, 0 and up; comparable within one query only."""
     context: str = ""
-    """What it continues besides its headings, a line each: the header row of its table, terms and items above it."""
+    """What it continues apart from its headings, a line each: the header row of its table, terms and items above it."""
     written: str = ""
     """The sentence of context that a chat model wrote for it; empty where none did."""
 
@@ -110,7 +110,7 @@ class Candidate:
     found_in: Mapping[RetrievalList, int] = field(default_factory=dict)
     """Its rank in each list of a mode, from 1 (graph + vector retrieval)."""
     graph_score: float | None = None
-    """How near it lies to the query in the graph, in [0, 1]; None where the graph did not find it."""
+    """How near it is to the query in the graph, in [0, 1]; None where the graph did not find it."""
     via: tuple[str, ...] = ()
     """Ids of the entities, relationships or communities that led to it, the strongest first."""
     places: Mapping[Stage, int] = field(default_factory=dict)
@@ -311,7 +311,7 @@ class QualityCheck:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A round's query in the language of its collection, searched besides the query itself."""
+    """A round's query in the language of its collection, searched in addition to the query itself."""
 
     language: Language
     query: str

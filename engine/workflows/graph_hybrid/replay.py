@@ -1,7 +1,7 @@
 """Recorded roles of graph + vector retrieval: its analyst, its search by modes, its reranker.
 
 A mode is known where the recorded one searched all of its lists; other hops, entities, communities or attachments are
-another search. The generator's context besides passages has to be the same for the recorded answer to stand.
+another search. The generator's context other than passages has to be the same for the recorded answer to stand.
 """
 
 from __future__ import annotations

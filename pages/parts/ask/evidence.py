@@ -1,4 +1,4 @@
-"""A run on the page Ask: its path, the answer beside the verdicts, and the tabs, filled during the run."""
+"""A run on the page Ask: its path, the answer next to the verdicts, and the tabs, filled during the run."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def answer_and_verdicts(
         cited = result(record, words, again)
         if found is not None:
             why.panel(engine, record, chosen, words)
-    with beside[1]:
+    with columns[1]:
         return verdicts.panel(engine, record, words) or cited
 
 

@@ -1,4 +1,4 @@
-"""The panel Verdicts beside the answer: each passage graded, by rounds, and what was dropped before."""
+"""The panel Verdicts next to the answer: each passage graded, by rounds, and what was dropped before."""
 
 from __future__ import annotations
 

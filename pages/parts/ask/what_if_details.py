@@ -1,4 +1,4 @@
-"""Beside the map: the settings in one sentence, what is missing with its price, the smallest changes, stable ranges."""
+"""Next to the map: the settings as a sentence, what is missing with its price, the smallest changes, stable ranges."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _SHOWN = 3
 
 def panel(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> None:
     """Draw the details of a run that has ended, and do what was pressed."""
-    beside = _beside(engine, record, found, words) if record.rounds and found.gap != "retrieval" else ()
-    _act_on(engine, record, found, view(found, record, words, beside, key="what_if_details"))
+    further = _further(engine, record, found, words) if record.rounds and found.gap != "retrieval" else ()
+    _act_on(engine, record, found, view(found, record, words, further, key="what_if_details"))
 
 
-def _beside(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
-    """What stands beside the map: the smallest changes, stable ranges, and what becomes of the watch list."""
+def _further(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
+    """What stands next to the map: the smallest changes, stable ranges, and what becomes of the watch list."""
     nodes: list[Node] = []
     sweep = sweep_of(engine, record, found.config) if found.path_known else None
     if sweep is not None:
@@ -70,12 +70,12 @@ def _act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | Non
             st.rerun()
 
 
-def view(found: WhatIf, record: RunRecord, words: Words, beside: Sequence[Node], *, key: str) -> str | None:
-    """Draw the sentence, what is missing and ``beside``; returns the action that was pressed.
+def view(found: WhatIf, record: RunRecord, words: Words, further: Sequence[Node], *, key: str) -> str | None:
+    """Draw the sentence, what is missing and ``further``; returns the action that was pressed.
 
-    ``fork``: go on from the record where it stops being known; ``open:ID``: show a passage; ``set:NAME:VALUE``.
+    ``fork``: continue from the record where it stops being known; ``open:ID``: show a passage; ``set:NAME:VALUE``.
     """
-    return draw((node("section", "details", *detail_nodes(found, record, words), *beside),), words, key=key)
+    return draw((node("section", "details", *detail_nodes(found, record, words), *further),), words, key=key)
 
 
 def detail_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:

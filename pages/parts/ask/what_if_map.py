@@ -57,7 +57,7 @@ _LEGEND: Mapping[Look, tuple[str, str]] = {
     "failed": ("✗", OUTCOMES["failed"].label),
     "unknown": ("?", N_("unknown")),
 }
-"""A sign beside the colour, for nothing is told by colour alone, and what both mean."""
+"""A sign next to the colour, for colour alone must say nothing, and what both mean."""
 SIGNS = {look: sign for look, (sign, _) in _LEGEND.items()}
 
 _component = component(
@@ -69,7 +69,7 @@ _component = component(
 
 
 def panel(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> None:
-    """Draw the tab of a run that has ended: the map, and its details beside it."""
+    """Draw the tab of a run that has ended: the map, and its details next to it."""
     if not record.rounds or found.gap == "retrieval":
         what_if_details.panel(engine, record, found, words)
         return

@@ -71,8 +71,8 @@ def kept_nodes(record: RunRecord, words: Words) -> tuple[Node, ...]:
         words.count("1 verdict", "{n} verdicts", sum(len(current.verdicts) for current in record.rounds)),
     )
     said = words("Kept: {what}.", what=words(" · ").join(counted))
-    beside = (button(words("Continue from there"), "fork", "button primary"),) if record.origin is None else ()
-    return (box("plain", "↳", node("p", "", said), beside=beside),)
+    aside = (button(words("Continue from there"), "fork", "button primary"),) if record.origin is None else ()
+    return (box("plain", "↳", node("p", "", said), aside=aside),)
 
 
 def _cost_of_the_gate(record: RunRecord, words: Words) -> None:
@@ -81,7 +81,7 @@ def _cost_of_the_gate(record: RunRecord, words: Words) -> None:
     if found is None:
         return
     use = button(words(NC_("remedy", "Try it")), "use")
-    if draw((box("warn", "!", node("p", "", gate_cost_text(found, words)), beside=(use,)),), words, key="waste"):
+    if draw((box("warn", "!", node("p", "", gate_cost_text(found, words)), aside=(use,)),), words, key="waste"):
         want_settings({"gate": "min_relevant"})
         st.rerun()
 

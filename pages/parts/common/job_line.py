@@ -1,4 +1,4 @@
-"""The line at the top of the other pages that follows the jobs that go on, and leads to the page Knowledge."""
+"""The line at the top of the other pages that follows the jobs in progress, and leads to the page Knowledge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done to a collection besides searching it: one dialog each."""
+"""What can be done to a collection other than searching it: one dialog each."""
 
 from __future__ import annotations
 

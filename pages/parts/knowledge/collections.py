@@ -172,7 +172,7 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
     """Name, description and, folded, every further fact of one collection; ``added`` are those of plug-ins."""
     parts = [node("strong", "big", info.name)]
     if info.description:
-        parts.append(node("p", "told", info.description))
+        parts.append(node("p", "description", info.description))
     if not usable:
         sentence = words(
             "Its embedding model {model} is not available: it can be read, but not searched by meaning. Make the "
@@ -202,14 +202,14 @@ def _card(info: CollectionInfo, words: Words, *, server: bool, usable: bool, add
 def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words: Words) -> Node:
     pressed = "true" if chosen else "false"
     name = node("button", "title", info.name, data_action=f"{_OPEN}{number}", aria_pressed=pressed)
-    told = (node("div", "muted small clip", info.description, title=info.description),) if info.description else ()
+    about = (node("div", "muted small clip", info.description, title=info.description),) if info.description else ()
     chips = _chips(info, not unusable, words)
     marks = (node("div", "marks", *chips),) if chips else ()
     by = [words("Meaning"), *([words("Words")] if info.full_text else [])]
     return node(
         "div",
         f"line{' on' if chosen else ''}",
-        node("div", "collection", name, *told, *marks),
+        node("div", "collection", name, *about, *marks),
         _cell("passages num", "passages", _passages(info) or "–", words),
         # Another program's collection may not say what its sources are.
         _cell("sources num", "sources", count_text(info.sources) if info.sources or not info.address else "–", words),

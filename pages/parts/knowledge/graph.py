@@ -170,7 +170,7 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
                 st.warning(words("model missing").capitalize(), icon=":material/warning:")
             ready = bool(extractor) and not absent
             if st.button(words("Rebuild"), type="primary", disabled=not ready, key="kg_rebuild_yes"):
-                attempt(lambda: _anew(engine, info.name, own, extractor))
+                attempt(lambda: _start_over(engine, info.name, own, extractor))
                 st.rerun()
         if not may("admin"):
             return
@@ -201,7 +201,7 @@ def _is_absent(engine: Engine, extractor: str) -> bool:
     return name not in known and f"{name}:latest" not in known
 
 
-def _anew(engine: Engine, name: str, own: str, extractor: str) -> None:
+def _start_over(engine: Engine, name: str, own: str, extractor: str) -> None:
     """All passages once more: the same extractor alone would read only what has changed."""
     if extractor == own:
         engine.graphs.delete(name)

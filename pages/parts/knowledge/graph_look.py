@@ -95,8 +95,8 @@ def _entities(place: GraphPlace) -> None:
     if shown is None:
         return
     picture = entity_picture(shown.entities, shown.relationships, communities, shown.hops)
-    told = f"{words('Entities')} {len(shown.entities)}/{place.graph.entities:,}"
-    st.caption(f"{told} · {words.count('1 relationship', '{n} relationships', len(picture.lines))}")
+    entities = f"{words('Entities')} {len(shown.entities)}/{place.graph.entities:,}"
+    st.caption(f"{entities} · {words.count('1 relationship', '{n} relationships', len(picture.lines))}")
 
     def around(entity: str) -> None:
         name = next((item.name for item in shown.entities if item.id == entity), entity)

@@ -34,7 +34,7 @@ _SHOWN = 50
 _FEW = 5
 """So many names stand open."""
 _CSV = (N_("File"), N_("Code"), N_("Reason"), N_("Remedy"))
-_INDEX = N_("The server goes on building it; searches find less until it is done. Resume waits and measures.")
+_INDEX = N_("The server is still building it; searches find less until it is done. Resume waits and measures.")
 _COUNT = {
     "added": N_("new"),
     "replaced": N_("changed"),
@@ -207,7 +207,7 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
     if job.fault is not None:
         fact, remedy = fault_text(job.fault, words)
         code = node("span", "muted small", job.fault.code)
-        parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), beside=(code,)))
+        parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), aside=(code,)))
     if job.state in ("stopped", "interrupted"):
         said = _INDEX if job.kind == "index" else KEPT
         parts.append(node("p", "small muted", words(said)))

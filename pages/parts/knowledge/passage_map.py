@@ -61,7 +61,7 @@ _HOVER_WIDTH = 60
 _HOVER_LINES = 3
 _NAME = 40
 _COLOURED = 8
-"""Sources with a colour and a symbol of their own; more could not be told apart."""
+"""Sources with a colour and a symbol of their own; more could not be distinguished."""
 _MOST = 2000
 _RUNS = 30
 _LONGEST = 2000
@@ -86,7 +86,7 @@ def panel(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -
     drawn = _drawn(engine, info, query, words)
     if drawn is None:
         return
-    _told(drawn, info, words)
+    _explain(drawn, info, words)
     looks = looks_of({line.passage.id: line.fate for line in life_lines(record)}) if record else None
     clicked = view(drawn, looks, words, key=f"kb_map_{info.name}", name=info.name)
     st.caption(words("Choose one to see its passages."))
@@ -154,7 +154,7 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
     return cached_in_session("kb_map_bare", asked, lambda: engine.library.passage_map(info.name, "", _MOST))
 
 
-def _told(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:
+def _explain(drawn: PassageMap, info: CollectionInfo, words: Words) -> None:
     """Explain the view and its limits."""
     variance = words(
         "two axes, {share} of the variance of {dim} dimensions: near points may be far apart in meaning",

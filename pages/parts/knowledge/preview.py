@@ -204,9 +204,9 @@ def preview_progress(read: int, total: int, source: str, words: Words, *, key: s
     text = f"{words('Files')} {count_text(read)}/{count_text(total)}" if total else words("Checking …")
     bar = gauge(read / total if total else 0.0, text, moving=not total, look="bar")
     now = (node("div", "muted small clip", source, title=source),) if source else ()
-    told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
+    progress = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
     cancel = button(words("Cancel"), "cancel")
-    return draw_knowledge([node("div", "busy", told, cancel)], words, key=key) == "cancel"
+    return draw_knowledge([node("div", "busy", progress, cancel)], words, key=key) == "cancel"
 
 
 def preview_files(files: Sequence[PreviewedFile], words: Words, *, key: str, opened: str = "") -> str | None:
@@ -230,15 +230,15 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
         title=words("Show passages"),
         aria_pressed="true" if opened else "false",
     )
-    told = account_nodes(source.account, words)
+    account = account_nodes(source.account, words)
     if len(source.account.notes) > NOTED:
-        told[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(told) - NOTED - 1))]
+        account[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(account) - NOTED - 1))]
     said = words(_STATE[item.state]) + (f": {source.same_as}" if source.same_as else "")
     state = chip(look, f"{sign} {said}")
     return node(
         "div",
         f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
-        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *told),
+        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *account),
         node("div", "state", state),
     )
 
@@ -320,8 +320,8 @@ def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions
         node("span", "seg", data_fill=filled(tokens / chunks.most_tokens)),
         node("span", "tick", data_tick=filled(chunks.target_tokens / chunks.most_tokens)),
         role="img",
-        aria_label=told,
-        title=told,
+        aria_label=label,
+        title=label,
     )
     head = node(
         "div",

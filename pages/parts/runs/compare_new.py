@@ -148,7 +148,7 @@ def compare_settings(
 ) -> RunConfig:
     """Draw the editor and return what it is set to; ``key`` must change with ``start``, whose values it begins with.
 
-    ``models`` are names for the pickers of models; those of ``start`` are offered besides. ``by_words`` says that the
+    ``models`` are names for the pickers of models; those of ``start`` are offered as well. ``by_words`` says that the
     collection can be searched by words too, and draws a choice of the search.
     """
     left, right = st.columns(2, gap="medium")

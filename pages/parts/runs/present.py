@@ -98,9 +98,9 @@ def stage(engine: Engine, words: Words, record: RunRecord) -> None:
     put_into_url("step", str(at + 1), "1")
     if at < len(followed) - 1:
         return
-    told, asked = st.columns((3, 2))
+    answer, asked = st.columns((3, 2))
     if record.answer:
-        with told:
+        with answer:
             answer_card(record, words, key="present_answer")
     # The other loops have other bars; their what-if stands on the workbench.
     if record.decisions and workflow(record.workflow).on_grid:

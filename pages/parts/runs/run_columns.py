@@ -40,7 +40,7 @@ class RunColumns(Generic[_Kind]):
     takes: Callable[[RunRecord], bool]
     """Whether a run of a link belongs here."""
     draw: Callable[[list[RunRecord], bool], None]
-    """Draws the columns of runs; told whether one of them is running."""
+    """Draws the columns of runs; its second argument says whether one of them is running."""
     about: Callable[[str], object]
     """Says what is searched and how, below the question."""
     first: str

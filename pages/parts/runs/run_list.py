@@ -292,7 +292,7 @@ def pressed(engine: Engine, event: RunListEvent) -> None:
     """Do what was pressed in a line of the list."""
     match event.press:
         case "open":
-            # Set besides the address: a run that was opened a moment ago would stand above the new one.
+            # Set in addition to the address: a run that was opened a moment ago would stand above the new one.
             st.session_state["run"] = event.run_id
             st.switch_page("workbench.py", query_params={"run": event.run_id})
         case "pin":

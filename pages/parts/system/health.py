@@ -141,8 +141,8 @@ def verdict(parts: Sequence[PartHealth], words: Words) -> str:
 def view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
     """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands next to the verdict."""
     look, sign = _LOOKS[worst(parts)]
-    beside = (node("span", "muted small", note),) if note else ()
-    head = box(look, sign, node("strong", "", verdict(parts, words)), beside=beside)
+    aside = (node("span", "muted small", note),) if note else ()
+    head = box(look, sign, node("strong", "", verdict(parts, words)), aside=aside)
     ordered = sorted(parts, key=lambda item: (_ORDER.index(item.health), _PARTS.index(item.part)))
     used, unused = ([_part(item, words) for item in ordered if (item.health == "off") == off] for off in (False, True))
     drawn = [head, node("ul", "parts card", *used)]

@@ -139,8 +139,8 @@ def _follow(engine: Engine, batch: Batch, judge: str, words: Words) -> None:
 def _rows(engine: Engine, shown: Shown, batch: Batch, records: dict[str, RunRecord]) -> list[AnswerRow]:
     evaluation = evaluated(shown, batch.config, batch.config)
     by = evaluation.right_by.basis[:, 0]
-    told: tuple[Measure, ...] = ("answered_right", "f1", "claim_recall", "faithfulness")
-    values = np.column_stack([evaluation.measures[name].of(0) for name in told])
+    measures: tuple[Measure, ...] = ("answered_right", "f1", "claim_recall", "faithfulness")
+    values = np.column_stack([evaluation.measures[name].of(0) for name in measures])
     found = engine.evaluation.answer_judgements(
         *((shown.cases[name].question, record.answer) for name, record in records.items() if name in shown.cases)
     )

@@ -103,10 +103,10 @@ def counted_text(found: GraderFigures, words: Words) -> str:
 
 def worst_bin_text(found: GraderFigures, words: Words) -> str:
     """What calibration means, on the values of P(relevant) that add most to the error; empty without labels."""
-    told = [item for item in found.bins if item.mean_p is not None and item.relevant_share is not None]
-    if not told:
+    known = [item for item in found.bins if item.mean_p is not None and item.relevant_share is not None]
+    if not known:
         return ""
-    worst = max(told, key=lambda item: item.n * abs((item.mean_p or 0.0) - (item.relevant_share or 0.0)))
+    worst = max(known, key=lambda item: item.n * abs((item.mean_p or 0.0) - (item.relevant_share or 0.0)))
     return words.count(
         "The 1 passage with P(relevant) near {p}: a share of {share} is labelled relevant (95 %: {interval}).",
         "Of {n} passages with P(relevant) near {p}, a share of {share} is labelled relevant (95 %: {interval}). "

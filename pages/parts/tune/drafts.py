@@ -332,12 +332,12 @@ def draft_evidence(draft: Draft, section: str, text: str, words: Words, *, key: 
         parts.append(node("div", "seen plain-text", *_marked(text, draft.quote)))
     else:
         for_what, swapped = draft.swapped
-        told = words(
+        note = words(
             "“{new}” replaces “{old}”; this passage comes nearest. Refuse it if any source answers it.",
             new=swapped,
             old=for_what,
         )
-        parts = [node("p", "", told), *parts, node("div", "seen plain-text", *_marked(text, swapped))]
+        parts = [node("p", "", note), *parts, node("div", "seen plain-text", *_marked(text, swapped))]
     draw((node("section", "card", *parts),), words, key=key)
 
 

@@ -1,4 +1,4 @@
-"""Gathering the evidence of a query set on the Tune page: begin, follow with speed and cost, stop, go on."""
+"""Gathering the evidence of a query set on the Tune page: begin, follow with speed and cost, stop, continue."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ _STANDINGS: dict[Standing, tuple[str, str]] = {
     "open": (N_("not yet"), ""),
     "violated": (N_("exceeds the bound"), "✗"),
 }
-"""What can be said of a setting, with a sign beside the colour."""
+"""What can be said of a setting, with a sign next to the colour."""
 
 _CONFIDENCES = (0.9, 0.95, 0.99)
 _KEPT = 0.95

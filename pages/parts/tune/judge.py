@@ -96,8 +96,8 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
         return
     found = engine.judging.desk(batch_id, kind, judge, st.session_state.setdefault(_SKIPPED, []))
     coverage_meter(found.coverage, found.yes, words, key="tune_desk_coverage")
-    if (told := engine.judging.guidelines(query_set.name)) and found.next is not None:
-        quiet(told, words, key="tune_desk_told")
+    if (guidelines := engine.judging.guidelines(query_set.name)) and found.next is not None:
+        quiet(guidelines, words, key="tune_desk_guidelines")
     _pair(engine, found.next, kind, judge, words)
     _agreement(found, words)
 
@@ -288,7 +288,7 @@ def pair_card(item: Item, words: Words, *, key: str) -> None:
 
 def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: str) -> None:
     """Show how much of a collection of pairs is judged, and what the randomly drawn ones say about all."""
-    told = words(
+    counts = words(
         "{judged} of {total} labelled · {random} drawn at random · {mine} by you",
         judged=found.judged,
         total=found.total,
@@ -296,7 +296,7 @@ def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: 
         mine=found.mine,
     )
     part = found.judged / found.total if found.total else 0.0
-    parts = [node("div", "muted small", told), gauge(part, told)]
+    parts = [node("div", "muted small", counts), gauge(part, counts)]
     if yes is not None:
         said = words(
             "Yes to {share} of those drawn at random (95 %: {low}–{high}, n = {n}).",
@@ -375,12 +375,12 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
             "batch": item.batch_id,
             words("gathered"): moment(item.at),
             words("labels until"): moment(item.noted_at) if item.noted_at else "–",
-            **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
+            **{words(MEASURES[name]): _score_text(item, name) for name in MEASURES},
             words("note"): item.note,
         }
         for item in reversed(found)
     ]
 
 
-def _told(item: Scores, name: str) -> str:
+def _score_text(item: Scores, name: str) -> str:
     return f"{item.figures[name][0]:.2f} (n = {item.figures[name][1]})" if name in item.figures else "–"

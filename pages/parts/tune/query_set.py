@@ -132,7 +132,7 @@ def _take_wanted(names: Sequence[str]) -> None:
     if wanted in names:
         st.session_state[_SET] = wanted
     elif st.session_state.get(_SET, SAMPLE_SET) not in names:
-        # Said, not taken away: the browser would go on showing the name of a set that is gone.
+        # Said, not taken away: the browser would keep showing the name of a set that is gone.
         st.session_state[_SET] = SAMPLE_SET
 
 

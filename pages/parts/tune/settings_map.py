@@ -26,7 +26,7 @@ CERTIFIED = "safe"
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What a cell shows: a look, a sign beside the colour, and what it says when it is pointed at."""
+    """What a cell shows: a look, a sign next to the colour, and what it says when it is pointed at."""
 
     look: str
     sign: str

@@ -104,7 +104,7 @@ def _nothing(evaluation: Evaluation, measure: Measure, words: Words) -> str:
 
 
 def _details(evaluation: Evaluation, measure: Measure, words: Words) -> Iterator[str]:
-    """What a tile says when it is pointed at: what it is, by what it is told, and its sampling error."""
+    """What a tile says when it is pointed at: what it is, what decides it, and its sampling error."""
     yield words(MEASURES[measure].help)
     if measure == "answered_right":
         yield basis_text(evaluation, words)
@@ -134,8 +134,8 @@ def _known(evaluation: Evaluation, words: Words) -> Tile:
     )
     note = " · ".join(words(text, n=n) for text, n in reasons if n) or words("Sliders call no model.")
     few = known < MOSTLY * total
-    told = words("Questions whose outcome under these settings follows from the recorded runs.")
-    return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=told, alarm=few)
+    about = words("Questions whose outcome under these settings follows from the recorded runs.")
+    return Tile(words("Known"), words("{done} of {total}", done=known, total=total), note, help=about, alarm=few)
 
 
 def _at_the_end(evaluation: Evaluation, measure: Measure, so_far: Drawn, words: Words) -> str:

@@ -107,10 +107,10 @@ def test_a_grid_and_a_map_say_of_a_calibration_what_a_what_if_of_it_says(engine:
             configs = [by(grader, RunConfig(**change)) for change in CHANGES]
             found = paths(table, SettingsGrid.of(configs))
             for place, config in enumerate(configs):
-                told = engine.what_if(recorded, config)
-                assert STATES[found.state[place]] == told.state
+                replayed = engine.what_if(recorded, config)
+                assert STATES[found.state[place]] == replayed.state
                 outcome = None if found.outcome[place] < 0 else OUTCOMES[found.outcome[place]]
-                assert (outcome, found.rewrites[place]) == (told.outcome, told.rewrites), (question, config)
+                assert (outcome, found.rewrites[place]) == (replayed.outcome, replayed.rewrites), (question, config)
         strict = by(graders(engine)[1], RunConfig())
         drawn = decision_map(recorded, strict, "min_confidence", "grade_pass_threshold", fits)
         for cell in drawn.cells:
@@ -135,14 +135,14 @@ def test_a_grid_knows_what_the_rewriter_of_the_run_saw() -> None:
         assert table.judged_by(RoleModel(fit.name)).plain, "it is walked in arrays"
         found = paths(table, SettingsGrid.of(configs))
         for place, config in enumerate(configs):
-            told = what_if(rejudged(recorded, config.models.grader, {fit.id: fit}), config, recorded)
+            replayed = what_if(rejudged(recorded, config.models.grader, {fit.id: fit}), config, recorded)
             outcome = None if found.outcome[place] < 0 else OUTCOMES[found.outcome[place]]
-            assert (STATES[found.state[place]], outcome) == (told.state, told.outcome), config
-            assert (found.rewrites[place], found.passed[place] if told.decisions else 0) == (
-                told.rewrites,
-                told.decisions[-1].passed if told.decisions else 0,
+            assert (STATES[found.state[place]], outcome) == (replayed.state, replayed.outcome), config
+            assert (found.rewrites[place], found.passed[place] if replayed.decisions else 0) == (
+                replayed.rewrites,
+                replayed.decisions[-1].passed if replayed.decisions else 0,
             )
-            states[f"{told.state} after {min(1, told.rewrites)}"] += 1
+            states[f"{replayed.state} after {min(1, replayed.rewrites)}"] += 1
     assert states["generation after 1"] > 5 and states["needs_calls after 1"] > 5, states
 
 
@@ -241,9 +241,9 @@ def fit_of(kind: str, scores: list[float]) -> GraderFit:
 def test_a_self_reported_p_is_calibrated_as_it_was_said_and_comes_back_unchanged() -> None:
     fit = fit_of("said", [0.2, 0.5, 0.9])
     for said in (Verdict(True, 0.9, "r", grader="openai:m"), Verdict(True, 0.5, "r", grader="openai:m")):
-        told = refitted(said, fit)
-        assert told is not None and told.kind == "said" and told.fit == fit.id and told.raw == said.p_relevant
-        assert refitted(told, None) == said
+        fitted = refitted(said, fit)
+        assert fitted is not None and fitted.kind == "said" and fitted.fit == fit.id and fitted.raw == said.p_relevant
+        assert refitted(fitted, None) == said
     no, yes = Verdict(False, 0.5, "r", grader="openai:m"), Verdict(True, 0.5, "r", grader="openai:m")
     below, above = refitted(no, fit), refitted(yes, fit)
     assert below is not None and above is not None and below.p_relevant < above.p_relevant, "a no at 0.5 is a no"
@@ -254,9 +254,9 @@ def test_a_self_reported_p_is_calibrated_as_it_was_said_and_comes_back_unchanged
 
 def test_a_calibration_is_for_one_kind_of_verdict() -> None:
     token = Verdict(True, sigmoid(1.5), "", grader="openai:m", raw=1.5, kind="token")
-    told = refitted(token, fit_of("token", [-1.0, 1.0]))
-    assert told is not None and told.kind == "token" and told.p_relevant != token.p_relevant
-    assert refitted(told, None) == token and refitted(told, fit_of("said", [0.5])) == token
+    fitted = refitted(token, fit_of("token", [-1.0, 1.0]))
+    assert fitted is not None and fitted.kind == "token" and fitted.p_relevant != token.p_relevant
+    assert refitted(fitted, None) == token and refitted(fitted, fit_of("said", [0.5])) == token
     unread = Verdict(None, 0.0, "r", grader="openai:m")
     assert refitted(unread, fit_of("said", [0.5])) == unread and raw_of(unread) is None
     assert refitted(Verdict(True, 0.9, "r"), fit_of("score", [0.5])) is None, "the built-in grader has no such number"

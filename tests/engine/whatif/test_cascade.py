@@ -179,7 +179,7 @@ def passages(*names: str) -> list[Passage]:
     return [Passage(PassageId(name), "s.md", name, 0.5, 0.5) for name in names]
 
 
-def test_the_grader_is_asked_about_what_lies_between_the_cuts_and_nothing_else() -> None:
+def test_the_grader_is_asked_about_what_is_between_the_cuts_and_nothing_else() -> None:
     screener = Scripted({"a": said(0.95), "b": said(0.5), "c": said(0.1), "d": Verdict(None, 0.0, "?")})
     grader, trace = Scripted({"b": NO, "d": YES}), Listening()
     verdicts = asyncio.run(Cascade(screener, grader, BAND).grade("?", passages("a", "b", "c", "d"), trace))

@@ -92,8 +92,8 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
             low, high = sorted((boundary.value_from, boundary.value_to))
             for value in range(low + 1, high):
                 between = what_if(record, _changed(config, boundary.name, value))
-                told = between.path_known and between.outcome is not None
-                assert not told or (between.outcome, len(between.steps)) == (here.outcome, len(here.steps))
+                known = between.path_known and between.outcome is not None
+                assert not known or (between.outcome, len(between.steps)) == (here.outcome, len(here.steps))
 
 
 @hypothesis_settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)

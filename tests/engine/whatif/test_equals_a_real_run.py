@@ -103,7 +103,7 @@ def test_a_list_that_words_have_a_part_in_may_be_another_one_at_another_depth(en
 
 
 def test_below_a_list_that_words_ordered_anything_may_lie(engine: Engine) -> None:
-    """SC-02: below one by vectors nothing lies that is more similar, so a high threshold leaves nothing open."""
+    """SC-02: below one by vectors nothing is more similar, so a high threshold leaves nothing open."""
     question, strict = "What is a truth table?", 0.95
     methods: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")
     for method in methods:
@@ -129,7 +129,7 @@ def test_the_answer_is_known_where_the_same_sentences_of_the_same_passages_are_g
     engine: Engine,
 ) -> None:
     states: Counter[State] = Counter()
-    cut = beside = 0
+    cut = near_refined = 0
     for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 9]):
         recorded = engine.run(question.question, CUTS[place % len(CUTS)])
         own = what_if(recorded, recorded.config)
@@ -145,8 +145,10 @@ def test_the_answer_is_known_where_the_same_sentences_of_the_same_passages_are_g
                 # What another rule leaves room for in the budget is not known, so equal is not always known.
                 assert same or predicted.state == "generation", _named(question, config)
                 cut += bool(real.context.refined)
-                beside += any(name in real.context.refined for near in real.context.around.values() for name in near)
-    assert min(states["known"], states["generation"], cut, beside) > 5, (states, cut, beside)
+                near_refined += any(
+                    name in real.context.refined for near in real.context.around.values() for name in near
+                )
+    assert min(states["known"], states["generation"], cut, near_refined) > 5, (states, cut, near_refined)
 
 
 def _read(record: RunRecord) -> list[str]:

@@ -136,7 +136,7 @@ def test_a_grader_that_reranks_is_not_another_one_for_the_order_alone() -> None:
     assert other.gap == "scores" and other.calls_needed.next.calls == 6
 
 
-def test_without_scoring_anew_what_nobody_judged_bounds_the_decision() -> None:
+def test_without_scoring_again_what_nobody_judged_bounds_the_decision() -> None:
     """GH-04"""
     run = record(options=GraphOptions(rerank="never"), top_k=2)
     deeper = asked(run, top_k=4)
@@ -177,7 +177,7 @@ def test_the_recorded_answer_stands_only_where_all_that_was_given_is_the_same() 
     assert asked(run, options={"context_tokens": 100}).state == "generation"
     # Of passages of one sentence nothing is cut.
     assert asked(run, refine=True).state == "known"
-    # The same passages, and no graph beside them.
+    # The same passages, and no graph with them.
     assert asked(run, mode="naive", options={"rerank": "always"}).state == "generation"
 
 
@@ -203,9 +203,14 @@ def test_tables_alone_are_no_search_and_only_their_own_run_tells_the_answer() ->
     own = what_if(from_table, alone)
     assert (own.state, own.decisions, own.answer) == ("known", from_table.decisions, from_table.answer)
     assert own.outcome == from_table.outcome and not from_table.rounds
-    told = what_if(searched, alone)
-    assert (told.state, told.gap, told.outcome, told.reason) == ("generation", "answer", None, "tables_only")
-    assert told.decisions == from_table.decisions and told.path_known
+    replayed = what_if(searched, alone)
+    assert (replayed.state, replayed.gap, replayed.outcome, replayed.reason) == (
+        "generation",
+        "answer",
+        None,
+        "tables_only",
+    )
+    assert replayed.decisions == from_table.decisions and replayed.path_known
     assert asked(from_table, options={"context_tokens": 300}).state == "generation"
     assert asked(from_table, options={"tables_only": False}).gap == "unrecorded"
     without = record()
@@ -224,8 +229,8 @@ def test_a_deeper_list_is_another_search_and_a_list_that_was_exhausted_is_none()
     assert asked(run, probe_k=40).gap == "retrieval"
     assert asked(run, probe_k=40, mode="local").gap == "retrieval"
     full = {**many, "local": tuple(Found(passage(f"g{at}"), 1 - at / 50, ("a",)) for at in range(1, 21))}
-    told = fold_all(events_of(GraphResources(searcher=FakeSearcher(GRAPH, full)), graph_config(max_rewrites=0)))
-    assert ids(asked(told, mode="local")) == [f"g{at}" for at in range(1, 21)]
+    local = fold_all(events_of(GraphResources(searcher=FakeSearcher(GRAPH, full)), graph_config(max_rewrites=0)))
+    assert ids(asked(local, mode="local")) == [f"g{at}" for at in range(1, 21)]
 
 
 def test_entities_of_the_nearest_passages_are_none_where_no_vectors_are_searched() -> None:

@@ -113,7 +113,7 @@ def _questions(mode: Mode) -> tuple[str, ...]:
         return (*QUESTIONS, "Hello!", *(item.question for item in asked))
     if mode == "mix":
         return QUESTIONS
-    # One that names an entity and one that names none; without a search, small talk beside it.
+    # One that names an entity and one that names none; without a search, small talk as well.
     return (QUESTIONS[0], "Hello!" if mode == "bypass" else QUESTIONS[2])
 
 

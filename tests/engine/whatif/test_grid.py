@@ -117,7 +117,7 @@ def facts_at(every: Paths, place: int) -> dict[str, object]:
 
 
 def table_of(record: RunRecord) -> RunTable:
-    """With an expectation that every third passage meets, and one that a few meet besides."""
+    """With an expectation that every third passage meets, and one that only a few meet."""
     names = {item.passage.id for current in record.rounds for item in current.candidates}
     met = {name: tuple(place for place in range(2) if int(name[1:]) % (place + 3) == 0) for name in names}
     return run_table(record, met, expectations=2)

@@ -57,7 +57,7 @@ def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(workflow: Wor
 @settings(max_examples=50, suppress_health_check=_SLOW, deadline=None)
 @given(data=st.data())
 def test_where_a_path_is_known_the_run_made_again_takes_it(workflow: WorkflowName, data: st.DataObject) -> None:
-    """QL-01 to QL-05, DL-02 to DL-06, AE-01, AE-04: in a world that answers alike."""
+    """QL-01 to QL-05, DL-02 to DL-06, AE-01, AE-04: in a world that answers in the same way."""
     world = data.draw(loop_worlds())
     record = run_in(world, data.draw(loop_settings(workflow)))
     config = data.draw(loop_variations(record.config))
@@ -106,7 +106,7 @@ def recorded(workflow: WorkflowName, *, wanted: object = None, **settings_: obje
 # -- quality-control loop ---------------------------------------------------------------------------------------------
 
 
-def test_weights_cut_offs_and_the_graded_number_are_decided_anew_for_nothing() -> None:
+def test_weights_cut_offs_and_the_graded_number_are_decided_again_for_nothing() -> None:
     """QL-01, QL-02, QL-05"""
     world, record = recorded("quality_loop", wanted=lambda item: 0.2 < item.rounds[0].quality.score < 0.5)
     score = record.rounds[0].quality.score  # type: ignore[union-attr]
@@ -121,7 +121,7 @@ def test_weights_cut_offs_and_the_graded_number_are_decided_anew_for_nothing() -
 
 
 def test_a_passage_without_verdict_bounds_the_score_both_ways() -> None:
-    """QL-01: known where 0 and 1 lead the same way, open where the cut-off lies between."""
+    """QL-01: known where 0 and 1 lead the same way, open where the cut-off is between."""
     strict = {"top_k": 3, "max_rewrites": 0, "similarity_threshold": 0.0}
     _, record = recorded("quality_loop", wanted=lambda item: len(item.rounds[0].candidates) > 8, **strict)
     wider = replace(record.config, top_k=8)
@@ -252,9 +252,9 @@ def test_another_context_or_evaluator_leaves_the_answer_open() -> None:
     assert (other.state, other.gap) == ("needs_calls", "answer")
     assert other.decisions[-1].route == "prepare"
     models = replace(record.config.models, evaluator=RoleModel("ollama:m"))
-    judged_anew = what_if(record, replace(record.config, models=models))
-    assert (judged_anew.state, judged_anew.gap, judged_anew.answers) == ("needs_calls", "evaluation", 1)
-    assert judged_anew.calls_needed.next.calls == 1
+    judged_again = what_if(record, replace(record.config, models=models))
+    assert (judged_again.state, judged_again.gap, judged_again.answers) == ("needs_calls", "evaluation", 1)
+    assert judged_again.calls_needed.next.calls == 1
 
 
 @pytest.mark.parametrize("workflow", LOOPS)

@@ -112,7 +112,7 @@ def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
     return found
 
 
-def test_a_remembered_answer_and_a_forgotten_one_are_told_apart(engine: Engine) -> None:
+def test_a_remembered_answer_and_a_forgotten_one_are_distinguished(engine: Engine) -> None:
     """DL-06: memory off is known where nothing was recalled, and decided again by the built-in router where it was."""
     question = "What is a truth table?"
     first = engine.run(question, RunConfig(workflow="dual_loop"))

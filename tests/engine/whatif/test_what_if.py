@@ -86,7 +86,7 @@ def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(around: World
 @hypothesis_settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_where_a_path_is_known_the_run_made_again_takes_it(data: st.DataObject) -> None:
-    """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07: from runs cut off or late as well, in a world that answers alike."""
+    """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07: from runs cut off or late as well, in a world that answers equally."""
     around = replace(data.draw(worlds()), unreached=None)
     around = replace(around, cut_off=None if around.time_up else around.cut_off)
     record = run_in(around, data.draw(recordings()))
@@ -124,7 +124,7 @@ def test_thresholds_are_inclusive_and_zero_is_a_value() -> None:
     assert what_if(record, replace(STRICT, min_confidence=0.0)).decisions[0].passed == 3
 
 
-def test_min_confidence_decides_anew() -> None:
+def test_min_confidence_decides_again() -> None:
     """SC-03: P(relevant) of 0.6 passes at 0.6 and not above."""
     record = run_in(world(Verdict(True, 0.6, ""), YES, YES), STRICT)
     assert what_if(record, replace(STRICT, min_confidence=0.6)).outcome == "answered"
@@ -175,7 +175,7 @@ def test_a_later_round_is_known_only_where_the_rewriter_saw_the_same() -> None:
     assert what_if(record, model).gap == "rewrite"
 
 
-def test_settings_that_go_on_where_the_record_ends_need_calls() -> None:
+def test_settings_that_continue_where_the_record_ends_need_calls() -> None:
     """SC-04"""
     record = run_in(world(NO, NO, NO), replace(STRICT, max_rewrites=0))
     found = what_if(record, STRICT)

@@ -43,7 +43,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_passage_is_read_once_and_communities_are_summed_up(tmp_path: Path) -> None:
-    """GH-03: progress, rate and what was found are told on the way."""
+    """GH-03: progress, rate and what was found are reported on the way."""
     seen: list[Progress] = []
 
     async def work(farm: GraphCollections) -> None:
@@ -95,7 +95,7 @@ def test_only_what_is_new_or_changed_is_read_and_what_is_gone_is_forgotten(tmp_p
     within(tmp_path, work)
 
 
-def test_a_building_that_failed_goes_on_and_ends_as_if_it_never_had(tmp_path: Path) -> None:
+def test_a_building_that_failed_continues_and_ends_as_if_it_never_had(tmp_path: Path) -> None:
     """GH-03: the passages before the failure are not asked for again."""
 
     async def work(farm: GraphCollections) -> None:
@@ -143,7 +143,7 @@ def test_a_model_whose_every_reply_is_unreadable_and_a_collection_of_nothing_are
     within(tmp_path, work)
 
 
-def test_another_extractor_reads_everything_anew(tmp_path: Path) -> None:
+def test_another_extractor_reads_everything_again(tmp_path: Path) -> None:
     async def work(farm: GraphCollections) -> None:
         await built(farm, FakeExtractor())
         other = FakeExtractor(name="other:model")
@@ -153,7 +153,7 @@ def test_another_extractor_reads_everything_anew(tmp_path: Path) -> None:
     within(tmp_path, work)
 
 
-def test_summaries_that_were_paid_for_are_kept_beside_the_job_and_damage_costs_only_calls(tmp_path: Path) -> None:
+def test_summaries_that_were_paid_for_are_kept_next_to_the_job_and_damage_costs_only_calls(tmp_path: Path) -> None:
     """GH-03: a building cut off among its summaries asks only for those that are missing."""
     place = tmp_path / "summaries.jsonl"
 

@@ -27,10 +27,10 @@ def graph_of(ends: Sequence[tuple[str, str]]) -> tuple[list[Entity], list[Relati
         for number, (one, other) in enumerate(ends)
     ]
     names = sorted({name for pair in ends for name in pair})
-    told = {
+    named = {
         name: tuple(item.passages[0] for item in relationships if name in (item.source, item.target)) for name in names
     }
-    return [Entity(name, name, "TERM", passages=told[name], degree=len(told[name])) for name in names], relationships
+    return [Entity(name, name, "TERM", passages=named[name], degree=len(named[name])) for name in names], relationships
 
 
 def test_groups_that_hang_together_are_communities_largest_first() -> None:
@@ -62,8 +62,8 @@ def test_another_process_with_other_hashes_finds_the_same() -> None:
 
 def test_the_most_central_comes_first_and_the_most_telling_passage() -> None:
     entities, relationships = graph_of(list(combinations(("a", "b", "c", "hub"), 2)))
-    told_twice = [*relationships[:-1], replace(relationships[-1], weight=1.5)]
-    (found,) = communities_of(entities, told_twice)
+    stated_twice = [*relationships[:-1], replace(relationships[-1], weight=1.5)]
+    (found,) = communities_of(entities, stated_twice)
     assert found.entities == ("c", "hub", "a", "b")
     assert found.passages[0] == "p0000"
     assert found.id == community_id(("b", "a", "hub", "c"))

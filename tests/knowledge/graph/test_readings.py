@@ -28,7 +28,7 @@ RELATIONSHIPS = st.builds(
     NAMES,
     NAMES,
     st.sampled_from(["", "treats"]),
-    st.sampled_from(["", "told"]),
+    st.sampled_from(["", "said"]),
     st.sampled_from([0.25, 0.5, 1.0, 3.0]),
 )
 READINGS = st.builds(

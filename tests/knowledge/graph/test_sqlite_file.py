@@ -15,7 +15,7 @@ from engine.knowledge.graph import sqlite_writing
 from engine.knowledge.graph.sqlite_file import FORMAT
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from tests.support.errors import raises
-from tests.support.graphs import told
+from tests.support.graphs import reading
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_closed_store_says_so(store: SqliteGraphs) -> None:
 
 def test_what_fails_half_way_leaves_no_trace(store: SqliteGraphs, monkeypatch: pytest.MonkeyPatch) -> None:
     run(store.begin("docs", "builtin"))
-    run(store.add("docs", [told("p1", "A -X-> B")]))
+    run(store.add("docs", [reading("p1", "A -X-> B")]))
     before = run(store.most_central("docs", 9))
 
     def fails(*_: object) -> None:
@@ -98,7 +98,7 @@ def test_what_fails_half_way_leaves_no_trace(store: SqliteGraphs, monkeypatch: p
 
     monkeypatch.setattr(sqlite_writing, "_rebuild", fails)
     with raises(GraphStoreError.file_unusable):
-        run(store.add("docs", [told("p1", "C"), told("p2", "D")]))
+        run(store.add("docs", [reading("p1", "C"), reading("p2", "D")]))
     assert run(store.most_central("docs", 9)) == before
     assert run(store.done("docs")) == {"p1": "h1"}
 
@@ -109,7 +109,7 @@ def test_several_processes_write_one_file_at_once(path: Path, store: SqliteGraph
     async def both() -> None:
         await asyncio.gather(store.begin("docs", "builtin"), other.begin("docs", "builtin"))
         adding = [
-            kept.add("docs", [told(f"{name} {number}", f"Shared -X-> {name} {number}")])
+            kept.add("docs", [reading(f"{name} {number}", f"Shared -X-> {name} {number}")])
             for number in range(12)
             for name, kept in (("one", store), ("two", other))
         ]

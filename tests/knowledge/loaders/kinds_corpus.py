@@ -1,4 +1,4 @@
-"""Files of kinds besides PDF, Office and pages, each with what it becomes and says that it left out."""
+"""Files of kinds other than PDF, Office and pages, each with what it becomes and says that it left out."""
 
 # ruff: noqa: E501 - files written out as they are
 

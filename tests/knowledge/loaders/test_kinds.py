@@ -1,4 +1,4 @@
-"""Kinds of files besides PDF, Office and pages: what each becomes, exactly, and what it says it left out."""
+"""Kinds of files other than PDF, Office and pages: what each becomes, exactly, and what it says it left out."""
 
 from __future__ import annotations
 

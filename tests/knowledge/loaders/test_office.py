@@ -72,7 +72,7 @@ def test_names_that_point_outside_are_parts_like_others_and_write_nothing() -> N
     assert load_word("a.docx", data).sections[0].text == "正文"
 
 
-def test_passwords_old_formats_and_other_files_are_told_apart() -> None:
+def test_passwords_old_formats_and_other_files_are_distinguished() -> None:
     with raises(SourceError.encrypted):
         Package("a.docx", made.encrypted_office(), ".docx")
     with pytest.raises(SourceMislabelled, match="an old Office document"):

@@ -57,7 +57,7 @@ def test_running_heads_and_page_numbers_are_left_out_and_what_changes_stays() ->
     assert contents.notes == (note("running_heads", count=10),)
 
 
-def test_a_sentence_that_goes_on_on_the_next_page_stays_whole() -> None:
+def test_a_sentence_that_continues_on_the_next_page_stays_whole() -> None:
     contents = load_pdf("a.pdf", made.pdf([[FULL], ["和截肢。另一句话从这里开始。"]]))
     assert [section.text for section in contents.sections] == [f"{FULL}和截肢。", "另一句话从这里开始。"]
 
@@ -100,7 +100,7 @@ def test_pages_without_text_among_others_are_noted() -> None:
     assert dict(contents.read) == {"pages": 1}
 
 
-def test_a_pdf_with_a_password_is_told_from_a_broken_one() -> None:
+def test_a_pdf_with_a_password_is_distinguished_from_a_broken_one() -> None:
     with raises(SourceError.encrypted, match="password"):
         load_pdf("a.pdf", made.encrypted_pdf())
     whole = made.pdf([["甲。"], ["乙。"]])

@@ -20,7 +20,7 @@ def texts(*pages: Sequence[Line]) -> list[str]:
     return [text for _, _, text in read_pages([Page(number, page) for number, page in enumerate(pages, 1)], [])]
 
 
-def test_an_indented_line_begins_a_paragraph_and_full_lines_go_on() -> None:
+def test_an_indented_line_begins_a_paragraph_and_full_lines_continue() -> None:
     page = lines(
         ("首段第一行占满整行", 84, 500),
         ("第二行也占满整行的", 60, 500),

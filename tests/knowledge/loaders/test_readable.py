@@ -175,10 +175,10 @@ def test_included_code_is_named_by_its_file(written: str) -> None:
 
 def test_front_matter_keeps_what_a_reader_reads_and_drops_what_steers_the_page() -> None:
     steers = "layout: page\nsidebar:\n  order: 7\nweight: 3\nslug: x\nfooter: false\nimage: /lamp.png\nnav_order: 2\n"
-    told = (
+    kept = (
         "status: beta\nsince: 3.2\ntags:\n  - red\n  - oil\ndescription: >\n  All about\n  lamps\nfor: [all, 'of us']\n"
     )
-    document = load_bytes("a.md", f"---\ntitle: Lamps\n{steers}{told}---\n\nThe words.".encode())
+    document = load_bytes("a.md", f"---\ntitle: Lamps\n{steers}{kept}---\n\nThe words.".encode())
     assert document.title == "Lamps"
     assert document.sections[0].text == (
         "status: beta\nsince: 3.2\ntags: red, oil\ndescription: All about lamps\nfor: all, of us\n\nThe words."

@@ -31,7 +31,7 @@ def test_records_with_a_text_become_sections_and_their_other_fields_lines() -> N
     )
 
 
-def test_records_inside_an_object_keep_what_stands_beside_them() -> None:
+def test_records_inside_an_object_keep_what_stands_next_to_them() -> None:
     value = {"title": "集", "version": "1", "meta": {"by": "我"}, "data": [{"id": 1, "text": "甲。"}]}
     contents = load_json("a.json", json.dumps(value).encode())
     assert contents.title == "集"

@@ -77,7 +77,7 @@ def test_rows_beyond_the_limit_are_said_to_be_cut(monkeypatch: pytest.MonkeyPatc
         ([["", "北京", "上海"], ["人口", "3", "4"]], 0),
     ],
 )
-def test_a_header_is_told_from_rows_of_values(rows: list[list[str]], place: int | None) -> None:
+def test_a_header_is_distinguished_from_rows_of_values(rows: list[list[str]], place: int | None) -> None:
     assert header_rows(rows) == (range(0) if place is None else range(place, place + 1))
 
 

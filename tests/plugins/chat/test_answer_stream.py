@@ -68,6 +68,6 @@ def test_nothing_is_sent_of_answers_that_are_evaluated() -> None:
     assert (out, growing.rest("Else [1].")) == ([""], "Else [1].")
 
 
-def test_where_other_words_were_sent_it_is_told() -> None:
+def test_where_other_words_were_sent_it_is_said() -> None:
     growing, _ = sent(["So [1]."])
     assert growing.rest("Else [1].") is None

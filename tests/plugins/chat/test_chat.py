@@ -379,7 +379,7 @@ def test_an_image_is_read_and_stays_in_the_record_of_its_run(tmp_path: Path) -> 
     part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{picture}", "detail": "low"}}
     with served(tmp_path) as (client, engine):
         engine.evaluation.save_settings("graph", RunConfig(workflow="graph_hybrid"))
-        # Roles of fakes are none of this workflow, which is told once the run has begun.
+        # Roles of fakes are none of this workflow, which is reported once the run has begun.
         with pytest.raises(openai.APIStatusError):
             ask(client, {"role": "user", "content": [{"type": "text", "text": QUESTION}, part]}, model="graph")
         (image,) = engine.record(engine.runs()[0].id).attachments

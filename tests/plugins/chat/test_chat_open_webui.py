@@ -64,7 +64,7 @@ def chat(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def task(kind: str, first: str) -> dict[str, Any]:
-    """The body of a task beside the chat; titles alone name a limit."""
+    """The body of a task next to the chat; titles alone name a limit."""
     content = TASKS[kind].format(first=first)
     limit = {"max_completion_tokens": 1000} if kind == "title" else {}
     return {"model": DEFAULT, "messages": [{"role": "user", "content": content}], "stream": False, **limit}
@@ -107,7 +107,7 @@ def test_a_chat_is_streamed_with_its_sources_and_makes_one_run(webui: tuple[http
     assert len(engine.runs(500)) == before + 1
 
 
-def test_a_whole_chat_goes_on_with_what_was_said(webui: tuple[httpx.Client, Engine]) -> None:
+def test_a_whole_chat_continues_with_what_was_said(webui: tuple[httpx.Client, Engine]) -> None:
     client, engine = webui
     said = [
         user("What is a power set?"),

@@ -81,6 +81,6 @@ def test_a_question_about_titles_is_a_question(asked: str) -> None:
     assert task_reply([*CHAT, said(asked)]) is None
 
 
-def test_instructions_of_a_chat_that_goes_on_change_no_question() -> None:
-    told = said("Generate a short title for the conversation when I say so.", "system")
-    assert task_reply([told, *CHAT, said("And in winter?")]) is None
+def test_instructions_of_a_chat_that_continues_change_no_question() -> None:
+    instruction = said("Generate a short title for the conversation when I say so.", "system")
+    assert task_reply([instruction, *CHAT, said("And in winter?")]) is None

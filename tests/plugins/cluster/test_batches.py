@@ -116,9 +116,9 @@ def test_on_a_server_a_batch_on_a_cluster_has_the_figures_of_one_process_though_
 def test_on_a_server_many_passages_are_judged_again_by_workers(engine: Engine) -> None:
     records = [engine.run(case.question, CONFIG) for case in CASES[:2]]
     engine.flush()
-    told: list[int] = []
-    regraded = engine.start_regrade(records, TIMES, told.append).result(PATIENCE_S)
-    assert regraded.fault is None and told == list(range(1, len(records) * TIMES + 1))
+    progress: list[int] = []
+    regraded = engine.start_regrade(records, TIMES, progress.append).result(PATIENCE_S)
+    assert regraded.fault is None and progress == list(range(1, len(records) * TIMES + 1))
     for record in records:
         judged = {name: verdict for current in record.rounds for name, verdict in current.verdicts.items()}
         again = regraded.verdicts[record.id]

@@ -86,9 +86,9 @@ def test_on_ray_a_block_that_kills_its_workers_is_given_up_and_no_other(
 
 
 def test_on_ray_workers_run_the_program_that_is_sent_along_with_its_plug_ins(executor: ClusterExecutor) -> None:
-    (told,) = executor.perform([Block("b", {"program": True})])
-    assert told.value["plugins"] == [plugin.name for plugin in plugins()]
-    assert told.value["root"] != str(ROOT)
+    (worker,) = executor.perform([Block("b", {"program": True})])
+    assert worker.value["plugins"] == [plugin.name for plugin in plugins()]
+    assert worker.value["root"] != str(ROOT)
 
 
 def test_on_ray_the_driver_is_killed_in_the_middle(executor: ClusterExecutor, ledger: Ledger) -> None:
@@ -135,7 +135,7 @@ def test_on_ray_a_node_is_killed_in_the_middle(
     assert_once(list(executor.perform(job())), ledger)
 
 
-def test_on_ray_a_job_goes_on_once_a_killed_cluster_has_room_again_and_is_given_up_while_it_has_none(
+def test_on_ray_a_job_continues_once_a_killed_cluster_has_room_again_and_is_given_up_while_it_has_none(
     executor: ClusterExecutor, ray_here: ray_cluster.Cluster, ledger: Ledger
 ) -> None:
     """BE-06"""

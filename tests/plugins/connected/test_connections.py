@@ -97,8 +97,8 @@ def test_places_that_do_not_answer_are_listed_as_such_and_hold_nobody_up(tmp_pat
         record = engine.run(QUESTION, RunConfig(collection="wiki1"))
         assert (record.outcome, record.reason) == ("failed", UNREACHABLE.code)
         assert engine.run("How many rows does a truth table with five variables need?").outcome == "answered"
-        told = f"{record.error}{faults}{Connections.of(engine).states()}"
-        assert "Secret" not in told
+        texts = f"{record.error}{faults}{Connections.of(engine).states()}"
+        assert "Secret" not in texts
         Connections.of(engine).disconnect("wiki0")
 
 
@@ -111,7 +111,7 @@ def test_a_damaged_file_of_connections_is_said_and_does_not_keep_the_app_from_st
         assert [item.name for item in engine.collections()] == ["samples"]
 
 
-def test_a_folder_that_another_program_has_open_is_told_as_locked(engine: Engine, theirs: Elsewhere) -> None:
+def test_a_folder_that_another_program_has_open_is_reported_as_locked(engine: Engine, theirs: Elsewhere) -> None:
     with (Path(theirs.uri) / "LOCK").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with raises(LOCKED, match=r"theirs\.db"):

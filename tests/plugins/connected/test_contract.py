@@ -86,7 +86,9 @@ def connected(engine: Engine, place: Elsewhere, *kinds: str) -> None:
         Connections.of(engine).connect(proposed(engine, place, kind))
 
 
-def test_what_a_place_holds_is_told_with_fields_widths_metrics_and_samples(engine: Engine, place: Elsewhere) -> None:
+def test_what_a_place_holds_is_reported_with_fields_widths_metrics_and_samples(
+    engine: Engine, place: Elsewhere
+) -> None:
     """SC-02: the dimension is detected and models are proposed by it."""
     listed = {item.name: item for item in Connections.of(engine).look(address(place))}
     assert {place.named(kind) for kind in KINDS} <= set(listed)
@@ -157,7 +159,7 @@ def test_similarities_are_cosines_and_the_order_is_theirs_whatever_the_metric(en
         assert found == pytest.approx(expected, abs=1e-4), kind
 
 
-def test_the_right_model_is_told_from_a_wrong_one_of_the_same_width(engine: Engine, place: Elsewhere) -> None:
+def test_the_right_model_is_distinguished_from_a_wrong_one_of_the_same_width(engine: Engine, place: Elsewhere) -> None:
     """SC-02"""
     for kind in KINDS:
         right = Connections.of(engine).try_out(proposed(engine, place, kind))
@@ -232,7 +234,7 @@ def test_a_connection_outlives_the_engine_and_its_name_is_its_own(
 def test_a_token_is_in_no_record_manifest_report_list_or_error(engine: Engine, place: Elsewhere) -> None:
     connected(engine, place, "wiki")
     record = engine.run(QUESTION, RunConfig(collection="wiki"))
-    told = [
+    texts = [
         json.dumps(record.to_dict()),
         report_html(record, engine.graph(), words_for("en")),
         repr(Connections.of(engine).all()) + repr(Connections.of(engine).states()),
@@ -241,8 +243,8 @@ def test_a_token_is_in_no_record_manifest_report_list_or_error(engine: Engine, p
     ]
     with raises(UNKNOWN_DATABASE) as caught:
         Connections.of(engine).look(Place(place.uri, TOKEN, "no_such_database"))
-    told.append(f"{caught.value}{caught.value.params}")
-    assert [text for text in told if "Secret" in text] == []
+    texts.append(f"{caught.value}{caught.value.params}")
+    assert [text for text in texts if "Secret" in text] == []
 
 
 def test_a_kept_token_is_used_again_without_any_page_having_it(engine: Engine, place: Elsewhere) -> None:

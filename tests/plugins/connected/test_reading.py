@@ -160,9 +160,9 @@ def test_a_store_that_repeats_the_token_is_quoted_without_it(said: str) -> None:
         translated_errors(Place("http://milvus:19530", "root:Secret7"), "wiki"),
     ):
         raise RuntimeError(f"it failed: {said}")
-    told = f"{caught.value}{caught.value.params}"
-    assert "it failed" in told
-    assert "Secret7" not in told and "cm9vdDpTZWNyZXQ3" not in told
+    text = f"{caught.value}{caught.value.params}"
+    assert "it failed" in text
+    assert "Secret7" not in text and "cm9vdDpTZWNyZXQ3" not in text
     assert caught.value.__suppress_context__
 
 

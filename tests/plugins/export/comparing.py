@@ -66,7 +66,7 @@ def driving(folder: Path, python: str = sys.executable) -> Iterator[Driver]:
         assert process.wait() == 0
 
 
-def assert_alike(records: Sequence[RunRecord], said: Sequence[dict[str, Any]]) -> None:
+def assert_same(records: Sequence[RunRecord], said: Sequence[dict[str, Any]]) -> None:
     """Each run in every part."""
-    for record, told in zip(records, said, strict=True):
-        assert told == json.loads(json.dumps(as_said(record))), record.question
+    for record, printed in zip(records, said, strict=True):
+        assert printed == json.loads(json.dumps(as_said(record))), record.question

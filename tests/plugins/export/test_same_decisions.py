@@ -23,7 +23,7 @@ from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import obedient
-from tests.plugins.export.comparing import Driver, assert_alike, driving, recorded
+from tests.plugins.export.comparing import Driver, assert_same, driving, recorded
 from tests.support.foreign_milvus import QUESTION, Elsewhere, fill
 from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, RecordedRequest, ServerError
 from tests.support.ollama_stand_in.small_models import HABITS
@@ -158,13 +158,13 @@ def remembered(engine: Engine, folder: Path) -> list[RunRecord]:
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, "fitted", "remembered"])
-def test_questions_are_decided_alike(name: str, both: Both) -> None:
+def test_questions_are_decided_in_the_same_way(name: str, both: Both) -> None:
     """EX-01: rounds, verdicts, routes with reasons, visits, rewrites, citations, outcome and answer."""
     assert len(both.records[name]) == {"rate": 20, "remembered": 1}.get(name, 4)
-    assert_alike(both.records[name], both.said[name])
+    assert_same(both.records[name], both.said[name])
 
 
-def test_twenty_questions_are_decided_alike_where_only_the_requirements_are_installed(both: Both) -> None:
+def test_twenty_questions_are_decided_in_the_same_way_where_only_the_requirements_are_installed(both: Both) -> None:
     """EX-01: no package of the workbench's own environment is within reach."""
     if not both.alone:
         (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)("the packages cannot be had")
@@ -172,7 +172,7 @@ def test_twenty_questions_are_decided_alike_where_only_the_requirements_are_inst
 
 
 def test_the_runs_take_many_ways(both: Both) -> None:
-    """A comparison in which every run ends alike would show nothing."""
+    """A comparison in which every run ends in the same way would show nothing."""
     every = [record for found in both.records.values() for record in found]
     assert {record.outcome for record in every} >= {"answered", "answered_forced", "abstained", "failed"}
     reasons = {item.reason for record in every for item in record.decisions}
@@ -219,7 +219,7 @@ def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_f
             assert installed(both.environment, [tmp_path / name / "requirements.txt" for name in ways])
         for name in ways:
             ollama.script("chat", *faults * (name == "faults"))
-            assert_alike(records[name], both.driver(tmp_path / name, asked[name], OPENAI_API_KEY=key))
+            assert_same(records[name], both.driver(tmp_path / name, asked[name], OPENAI_API_KEY=key))
     every = [file for name in ways for file in (tmp_path / name).rglob("*") if file.is_file()]
     assert len(every) > 300 and not [file for file in every if key.encode() in file.read_bytes()]
     assert {item.outcome for item in records["embedded"]} & {"answered", "answered_forced"}

@@ -61,7 +61,7 @@ class Agent:
     def call(self, tool: str, /, **arguments: Any) -> CallToolResult:
         return self.working(lambda client: client.call_tool(tool, arguments))
 
-    def told(self, tool: str, /, **arguments: Any) -> Any:
+    def result(self, tool: str, /, **arguments: Any) -> Any:
         """What a tool gives back; the text says no other than the structured result."""
         found = self.call(tool, **arguments)
         assert not found.is_error, said(found)

@@ -106,16 +106,16 @@ def test_write_takes_documents_as_large_as_the_settings_say(writing: Served) -> 
     assert sent(writing.url, b'{"a": "' + b"x" * 200_000 + b'"}').status_code == 400  # no message, and not too large
 
 
-def test_a_client_of_the_protocol_before_works_alike(reading: Served) -> None:
+def test_a_client_of_the_earlier_protocol_works_in_the_same_way(reading: Served) -> None:
     assert Agent(reading.url, mode="legacy").tools().keys() == reading.agent().tools().keys()
-    assert Agent(reading.url, mode="legacy").told("search", query="tree")["passages"]
+    assert Agent(reading.url, mode="legacy").result("search", query="tree")["passages"]
 
 
 def test_replicas_need_no_session(engine: Engine) -> None:
     """Where they share a database each message stands alone, for the next may reach another replica."""
     with served(engine, mcp="read", database_url=SecretStr("postgresql://somewhere")) as app:
         assert "mcp-session-id" not in sent(app.url).headers
-        assert Agent(app.url, mode="legacy").told("list_collections")["collections"]
+        assert Agent(app.url, mode="legacy").result("list_collections")["collections"]
 
 
 def test_a_package_that_is_missing_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_what_is_limited_is_there_for_nobody_else(ward: tuple[Served, RunId]) ->
     app, run = ward
     for headers in (token(app, "editor"), token(app, "editor", ["samples"])):
         other = Agent(app.url, headers)
-        said = [json.dumps(other.told(name)) for name in ("list_collections", "list_runs", "list_settings")]
+        said = [json.dumps(other.result(name)) for name in ("list_collections", "list_runs", "list_settings")]
         said += [
             other.refused("search", query=SECRET, collection="ward"),
             other.refused("ask", question=QUESTION.replace(SECRET, ""), collection="ward"),
@@ -212,8 +212,8 @@ def test_what_is_limited_is_there_for_nobody_else(ward: tuple[Served, RunId]) ->
 def test_members_find_what_is_limited_to_them(ward: tuple[Served, RunId]) -> None:
     app, run = ward
     member = Agent(app.url, token(app, "editor", ["ward"]))
-    assert [item["name"] for item in member.told("list_collections")["collections"]] == ["ward"]
-    assert SECRET in member.told("explain_run", run_id=run)["answer"]
+    assert [item["name"] for item in member.result("list_collections")["collections"]] == ["ward"]
+    assert SECRET in member.result("explain_run", run_id=run)["answer"]
 
 
 def test_a_session_gives_nobody_the_rights_of_who_began_it(ward: tuple[Served, RunId]) -> None:
@@ -233,7 +233,7 @@ def test_a_session_gives_nobody_the_rights_of_who_began_it(ward: tuple[Served, R
 
 def test_changes_of_an_agent_stand_in_the_log_under_its_token(ward: tuple[Served, RunId]) -> None:
     app, run = ward
-    Agent(app.url, token(app, "editor", ["ward"])).told("tag_run", run_id=run, tag="by a token")
+    Agent(app.url, token(app, "editor", ["ward"])).result("tag_run", run_id=run, tag="by a token")
     with acting_as(ADMIN):
         newest = next(item for item in team_of(app.engine).entries() if item.operation == "Engine.tag_run")
     assert newest.name == "t"

@@ -1,4 +1,4 @@
-"""The command ``mcp``: a real process on standard input and output, alone and beside a running app (MC-04)."""
+"""The command ``mcp``: a real process on standard input and output, alone and next to a running app (MC-04)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_what_the_page_shows_starts_a_command_that_finds_the_running_app(engine:
     entry = json.loads(by_command(tmp_path))["mcpServers"]["workbench"]
     with served(engine) as app:
         noted(app, tmp_path)
-        found = Agent(StdioServerParameters(**entry, cwd=tmp_path)).told("ask", question=QUESTION)
+        found = Agent(StdioServerParameters(**entry, cwd=tmp_path)).result("ask", question=QUESTION)
     assert engine.record(found["run_id"]).question == QUESTION
     assert found["link"].startswith(app.url.removesuffix("/mcp"))
     assert not (tmp_path / "knowledge.db").exists()
@@ -152,10 +152,10 @@ def test_everything_is_handed_over_in_the_mode_of_the_command(engine: Engine) ->
         async with Client(bridge(apps, no_engine(), "write")) as client:
             steps: list[str] = []
 
-            async def told(progress: float, total: float | None, message: str | None) -> None:
+            async def report(progress: float, total: float | None, message: str | None) -> None:
                 steps.append(str(message))
 
-            asked = await client.call_tool("ask", {"question": QUESTION}, progress_callback=told)
+            asked = await client.call_tool("ask", {"question": QUESTION}, progress_callback=report)
             assert asked.structured_content is not None
             run = asked.structured_content["run_id"]
             assert len(steps) == 3
@@ -192,7 +192,7 @@ def test_who_may_not_read_the_secret_is_not_let_in(engine: Engine, key: str) -> 
     assert "samples" not in refused
 
 
-def test_an_app_that_goes_away_is_told_and_the_next_call_works_alone(tmp_path: Path) -> None:
+def test_an_app_that_goes_away_is_reported_and_the_next_call_works_alone(tmp_path: Path) -> None:
     apps = Apps()
     apps.app = RunningApp(NOWHERE, key="k")
 

@@ -105,23 +105,23 @@ def test_read_refuses_each_tool_that_changes_something(reading: Served, engine: 
 
 def test_collections_and_passages(reading: Served) -> None:
     agent = reading.agent()
-    (found,) = agent.told("list_collections", named="sampl")["collections"]
+    (found,) = agent.result("list_collections", named="sampl")["collections"]
     assert (found["name"], found["passages"]) == ("samples", 252)
-    hits = agent.told("search", query="Euler circuit", k=3, method="fused")["passages"]
+    hits = agent.result("search", query="Euler circuit", k=3, method="fused")["passages"]
     assert len(hits) == 3
     assert RIGHT in [item["id"] for item in hits]
     assert all(item["text"] for item in hits)
 
 
 def test_asking_gives_an_answer_with_its_passages_and_leaves_a_run(reading: Served, engine: Engine) -> None:
-    """Steps are told while it runs; where only reading is allowed the run is a trial (MC-01, MC-02)."""
+    """Steps are reported while it runs; where only reading is allowed the run is a trial (MC-01, MC-02)."""
     steps: list[str] = []
 
     async def ask(client: Client) -> Any:
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
             steps.append(str(message))
 
-        return await client.call_tool("ask", {"question": QUESTION}, progress_callback=told)
+        return await client.call_tool("ask", {"question": QUESTION}, progress_callback=report)
 
     found = reading.agent().working(ask).structured_content
     record = engine.record(found["run_id"])
@@ -134,14 +134,14 @@ def test_asking_gives_an_answer_with_its_passages_and_leaves_a_run(reading: Serv
     assert all(record.id in item for item in steps)
 
 
-def test_a_question_is_asked_under_saved_settings_and_others_besides(writing: Served, engine: Engine) -> None:
+def test_a_question_is_asked_under_saved_settings_and_further_ones(writing: Served, engine: Engine) -> None:
     agent = writing.agent()
-    agent.told("save_settings", name="narrow", settings={"top_k": 2, "max_rewrites": 0})
-    found = agent.told("ask", question=QUESTION, saved="narrow", settings={"similarity_threshold": 0.1})
+    agent.result("save_settings", name="narrow", settings={"top_k": 2, "max_rewrites": 0})
+    found = agent.result("ask", question=QUESTION, saved="narrow", settings={"similarity_threshold": 0.1})
     config = engine.record(found["run_id"]).config
     assert (config.top_k, config.max_rewrites, config.similarity_threshold) == (2, 0, 0.1)
     assert not engine.record(found["run_id"]).trial
-    (saved,) = [item for item in agent.told("list_settings")["saved"] if item["name"] == "narrow"]
+    (saved,) = [item for item in agent.result("list_settings")["saved"] if item["name"] == "narrow"]
     assert saved["settings"] == {"top_k": 2, "max_rewrites": 0}
 
 
@@ -163,7 +163,7 @@ def test_a_call_that_is_given_up_stops_its_run(tmp_path: Path, mode: str) -> Non
         assert slow.record(only.id).outcome == "cancelled"
 
 
-def test_a_run_that_fails_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_run_that_fails_is_reported_with_what_to_do(tmp_path: Path) -> None:
     with engine_of(
         tmp_path, relevant(grader=FakeGrader(errors=[ModelError.ollama_unreachable(address="a")] * 9))
     ) as broken:
@@ -177,7 +177,7 @@ def test_a_run_that_fails_is_told_with_what_to_do(tmp_path: Path) -> None:
 
 def test_an_explanation_is_made_of_the_record(reading: Served, forced: RunRecord) -> None:
     agent = reading.agent()
-    found = agent.told("explain_run", run_id=forced.id, texts=True)
+    found = agent.result("explain_run", run_id=forced.id, texts=True)
     assert found["outcome"] == forced.outcome == "abstained"
     assert found["story"]
     assert len(found["decisions"]) == len(forced.decisions)
@@ -189,7 +189,7 @@ def test_an_explanation_is_made_of_the_record(reading: Served, forced: RunRecord
     assert shown == [item.passage.id for item in ranked][: len(shown)]
     assert len(shown) + only["more"] == len(ranked)
     assert all(len(item["text"]) <= SEVERAL for item in only["passages"])
-    chinese = agent.told("explain_run", run_id=forced.id, language="zh")
+    chinese = agent.result("explain_run", run_id=forced.id, language="zh")
     assert chinese["story"] != found["story"]
     assert any("\u4e00" <= char <= "\u9fff" for char in chinese["ending"])
 
@@ -197,7 +197,7 @@ def test_an_explanation_is_made_of_the_record(reading: Served, forced: RunRecord
 def test_a_what_if_calls_nothing(reading: Served, engine: Engine, forced: RunRecord) -> None:
     runs = len(engine.runs(200))
     settings = {"similarity_threshold": 0.2, "grade_pass_threshold": 0.9}
-    found = reading.agent().told("what_if", run_id=forced.id, settings=settings)
+    found = reading.agent().result("what_if", run_id=forced.id, settings=settings)
     expected = engine.what_if(forced, replace(forced.config, similarity_threshold=0.2, grade_pass_threshold=0.9))
     assert (found["state"], found["outcome"], found["missing"]) == (expected.state, expected.outcome, expected.gap)
     assert found["answer_note"] == expected.answer_note
@@ -210,32 +210,32 @@ def test_a_what_if_calls_nothing(reading: Served, engine: Engine, forced: RunRec
 
 def test_a_diagnosis_follows_expected_passages(reading: Served, forced: RunRecord, run: RunRecord) -> None:
     agent = reading.agent()
-    found = agent.told("diagnose", run_id=forced.id, expected=[RIGHT])["suffered_from"]
+    found = agent.result("diagnose", run_id=forced.id, expected=[RIGHT])["suffered_from"]
     assert (found["failure"], found["passages"], found["by_labels"]) == ("dropped_by_similarity", [RIGHT], True)
-    absent = agent.told("diagnose", run_id=forced.id, expected=["nowhere.md"])["suffered_from"]
+    absent = agent.result("diagnose", run_id=forced.id, expected=["nowhere.md"])["suffered_from"]
     assert absent["failure"] == "nothing_retrieved"
-    well = agent.told("diagnose", run_id=run.id)
+    well = agent.result("diagnose", run_id=run.id)
     assert well["suffered_from"] is None
     assert well["note"]
 
 
 def test_runs_are_listed_newest_first_and_by_pages(reading: Served, run: RunRecord, forced: RunRecord) -> None:
     agent = reading.agent()
-    first = agent.told("list_runs", limit=1, text="Euler")
-    second = agent.told("list_runs", limit=1, text="Euler", before=first["before"])
+    first = agent.result("list_runs", limit=1, text="Euler")
+    second = agent.result("list_runs", limit=1, text="Euler", before=first["before"])
     assert first["runs"][0]["started_at"] >= second["runs"][0]["started_at"]
     assert first["runs"][0]["run_id"] != second["runs"][0]["run_id"]
-    abstained = agent.told("list_runs", outcome="abstained", limit=50)["runs"]
+    abstained = agent.result("list_runs", outcome="abstained", limit=50)["runs"]
     assert forced.id in [item["run_id"] for item in abstained]
     assert run.id not in [item["run_id"] for item in abstained]
 
 
 def test_a_sweep_reads_what_was_gathered(reading: Served, engine: Engine, batch: str) -> None:
     agent = reading.agent()
-    (line,) = agent.told("list_batches", query_set="two")["batches"]
+    (line,) = agent.result("list_batches", query_set="two")["batches"]
     assert (line["batch_id"], line["questions"], line["done"]) == (batch, 2, 2)
     runs = len(engine.runs(200))
-    found = agent.told("sweep", query_set="two", axes={"top_k": [1, 5], "min_relevant": [1, 2]})
+    found = agent.result("sweep", query_set="two", axes={"top_k": [1, 5], "min_relevant": [1, 2]})
     assert (found["batch_id"], found["questions"]) == (batch, 2)
     assert found["recommendation"]
     assert found["compared_with"]["settings"] == {}
@@ -256,22 +256,24 @@ def test_a_sweep_reads_what_was_gathered(reading: Served, engine: Engine, batch:
 
 def test_what_an_agent_changes_is_there_afterwards(writing: Served, engine: Engine, forced: RunRecord) -> None:
     agent = writing.agent()
-    agent.told("tag_run", run_id=forced.id, tag="by an agent")
+    agent.result("tag_run", run_id=forced.id, tag="by an agent")
     assert "by an agent" in engine.tags()
-    agent.told("tag_run", run_id=forced.id, tag="by an agent", remove=True)
+    agent.result("tag_run", run_id=forced.id, tag="by an agent", remove=True)
     assert "by an agent" not in engine.tags()
-    agent.told("judge_passage", run_id=forced.id, passage_id=RIGHT, relevant=True, explanation="it answers")
+    agent.result("judge_passage", run_id=forced.id, passage_id=RIGHT, relevant=True, explanation="it answers")
     (label,) = engine.evaluation.labels(QUESTION)
     assert (label.passage_id, label.relevant, label.judge) == (RIGHT, True, "agent")
-    agent.told("ingest_text", name="tea.md", text="# Tea\n\nGreen tea is brewed at 75 degrees.", collection="of_agents")
+    agent.result(
+        "ingest_text", name="tea.md", text="# Tea\n\nGreen tea is brewed at 75 degrees.", collection="of_agents"
+    )
     assert [item.source for item in engine.sources("of_agents")] == ["tea.md"]
-    assert agent.told("search", query="green tea", collection="of_agents")["passages"][0]["source"] == "tea.md"
+    assert agent.result("search", query="green tea", collection="of_agents")["passages"][0]["source"] == "tea.md"
     refused = agent.refused("ingest_text", name="tea.doc", text="x", collection="of_agents")
     assert "tea.doc" in refused
 
 
 def test_evidence_is_gathered_in_the_background(writing: Served, engine: Engine, batch: str) -> None:
-    found = writing.agent().told("gather", query_set="two", settings={"top_k": 3})
+    found = writing.agent().result("gather", query_set="two", settings={"top_k": 3})
     engine.batches.wait(found["id"])
     kept = engine.evaluation.batch(found["id"])
     assert (kept.config.top_k, len(kept.done)) == (3, 2)
@@ -293,7 +295,7 @@ def test_evidence_is_gathered_in_the_background(writing: Served, engine: Engine,
         ("sweep", {"axes": {}}, "axes"),
     ],
 )
-def test_bad_use_is_told_with_what_to_do(reading: Served, name: str, arguments: dict[str, Any], words: str) -> None:
+def test_bad_use_is_reported_with_what_to_do(reading: Served, name: str, arguments: dict[str, Any], words: str) -> None:
     refused = reading.agent().refused(name, **arguments)
     assert words in refused
     assert refused.startswith("WB")
@@ -301,7 +303,7 @@ def test_bad_use_is_told_with_what_to_do(reading: Served, name: str, arguments: 
     assert "pydantic" not in refused
 
 
-def test_what_nobody_foresaw_is_told_without_its_traceback(
+def test_what_nobody_foresaw_is_reported_without_its_traceback(
     reading: Served, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:

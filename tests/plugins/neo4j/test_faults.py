@@ -15,7 +15,7 @@ from plugins.neo4j.errors import DATABASE_MISSING, FAILED, SERVER_REFUSES, SERVE
 from plugins.neo4j.session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
 from plugins.neo4j.store import Neo4jGraphs
 from tests.support.errors import raises
-from tests.support.graphs import told
+from tests.support.graphs import reading
 
 Spaces = Callable[[str], Neo4jGraphs]
 ADDRESS = "bolt://127.0.0.1:7687"
@@ -58,7 +58,7 @@ def test_codes_of_the_server_have_errors_of_their_own(
     assert error.code == ours.code
 
 
-def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_that_is_not_there_is_reported_at_once_and_without_retries(caplog: pytest.LogCaptureFixture) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         store = Neo4jGraphs(f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "secret")
@@ -75,7 +75,7 @@ def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: 
     assert not [record for record in caplog.records if "retried" in record.message]
 
 
-def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(
+def test_a_neo4j_is_reported_with_its_version_and_shared_by_writers_and_spaces(
     neo4j_graphs: Spaces,
 ) -> None:
     async def whole() -> None:
@@ -84,7 +84,7 @@ def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(
             await one.begin("docs", "builtin")
             await two.begin("docs", "builtin")
             adding = [
-                store.add("docs", [told(f"{name} {number}", f"Shared -X-> {name} {number}")])
+                store.add("docs", [reading(f"{name} {number}", f"Shared -X-> {name} {number}")])
                 for number in range(8)
                 for name, store in (("one", one), ("two", two))
             ]

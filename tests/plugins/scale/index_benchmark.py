@@ -113,7 +113,7 @@ def _passage(number: int, text: str) -> StoredPassage:
 
 
 async def _listed(store: MilvusStore) -> list[Row]:
-    """What a run and the page Knowledge ask before and beside a search."""
+    """What a run and the page Knowledge ask before and during a search."""
     found = []
     for name, work in (
         ("describe", lambda: store.describe(_COLLECTION)),

@@ -66,9 +66,9 @@ def test_a_damaged_file_is_said_with_a_remedy(name: str, tmp_path: Path, capsys:
 
 def test_a_row_that_cannot_be_used_is_said_with_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["load", str(_file(tmp_path, broken=True)), "--collection", "tea"]) == 1
-    told = capsys.readouterr().err
-    assert "The vector of row 5 of 'rows.jsonl' is not" in told
-    assert "Choose the embedding model that made the vectors." in told
+    printed = capsys.readouterr().err
+    assert "The vector of row 5 of 'rows.jsonl' is not" in printed
+    assert "Choose the embedding model that made the vectors." in printed
 
 
 def test_an_embedded_store_says_that_it_compares_with_everything(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,10 +95,10 @@ def test_what_was_measured_on_a_server_is_printed(
     monkeypatch.setattr(Ingestions, "discard", lambda *_: None)
     monkeypatch.setattr(Scale, "index", lambda _, name: IndexView(name, state, figures, ()))
     assert main(["index", "docs", "--measure"]) == 0
-    told = capsys.readouterr().out
-    assert "docs: HNSW M 16, 900 of 1000 passages indexed" in told
-    assert "breadth of a search (ef): 64" in told
-    assert "    64  recall@10 0.987  median 2.0 ms  95 % 4.5 ms" in told
+    printed = capsys.readouterr().out
+    assert "docs: HNSW M 16, 900 of 1000 passages indexed" in printed
+    assert "breadth of a search (ef): 64" in printed
+    assert "    64  recall@10 0.987  median 2.0 ms  95 % 4.5 ms" in printed
     assert main(["index", "docs", "--build", "FLAT", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["recall"]["rows"][0]["recall"] == 0.987
     assert begun == [("docs", ""), ("docs", "FLAT")]

@@ -57,7 +57,7 @@ class Killed:
 
 
 @dataclass(slots=True)
-class Told:
+class Outcome:
     """What came of the batch."""
 
     config: RunConfig
@@ -76,22 +76,22 @@ def team(bench: Bench) -> Iterator[Row]:
             return
     cases = questions(bench.sizes.asked)
     with milvus_server.running(bench.folder) as milvus:
-        told = _by_a_team(bench.folder, milvus, cases)
+        by_team = _by_a_team(bench.folder, milvus, cases)
         began = time.monotonic()
-        records = _by_one_process(bench.folder / "alone", milvus, cases, told.config)
-        told.rows.append(Row("one process: the same questions", "s", (time.monotonic() - began,)))
-    _compare(told, cases, records)
-    told.rows.append(Row("what is wrong", "", (float(len(told.wrong)),), "0"))
-    if told.wrong:
-        print(table(told.rows))
-        raise AssertionError("\n".join(told.wrong))
-    yield from told.rows
+        records = _by_one_process(bench.folder / "alone", milvus, cases, by_team.config)
+        by_team.rows.append(Row("one process: the same questions", "s", (time.monotonic() - began,)))
+    _compare(by_team, cases, records)
+    by_team.rows.append(Row("what is wrong", "", (float(len(by_team.wrong)),), "0"))
+    if by_team.wrong:
+        print(table(by_team.rows))
+        raise AssertionError("\n".join(by_team.wrong))
+    yield from by_team.rows
 
 
 # -- by a team --------------------------------------------------------------------------------------------------------
 
 
-def _by_a_team(folder: Path, milvus: str, cases: Sequence[Case]) -> Told:
+def _by_a_team(folder: Path, milvus: str, cases: Sequence[Case]) -> Outcome:
     with ExitStack() as stack:
         server = stack.enter_context(postgres_server.running(own=True))
         url = stack.enter_context(server.database())
@@ -127,13 +127,15 @@ def _by_a_team(folder: Path, milvus: str, cases: Sequence[Case]) -> Told:
         batch = _patiently(lambda: store.batches(SET))[0]
         killed_at = _kill_in_turn(store, batch.id, kills, began)
         batch = store.batch(batch.id)
-        told = Told(batch.config, {}, time.monotonic() - began)
-        told.rows.append(Row(f"a team: {len(cases)} questions", "s", (told.seconds,), "", f"{NODES} workers of Ray"))
-        told.rows += _gaps(killed_at, sorted(map(datetime.fromisoformat, batch.ended_at.values())))
-        _count(told, url, batch.id, cases)
+        outcome = Outcome(batch.config, {}, time.monotonic() - began)
+        outcome.rows.append(
+            Row(f"a team: {len(cases)} questions", "s", (outcome.seconds,), "", f"{NODES} workers of Ray")
+        )
+        outcome.rows += _gaps(killed_at, sorted(map(datetime.fromisoformat, batch.ended_at.values())))
+        _count(outcome, url, batch.id, cases)
         api = RunningApp(replicas[1].url)
-        told.records = {case_id: api.finished(run_id) for case_id, run_id in batch.runs.items()}
-        return told
+        outcome.records = {case_id: api.finished(run_id) for case_id, run_id in batch.runs.items()}
+        return outcome
 
 
 def _workers(cluster: ray_cluster.Cluster) -> list[int]:
@@ -192,7 +194,7 @@ def _gaps(killed: Sequence[tuple[str, float, datetime]], ended: Sequence[datetim
         yield Row(f"killed: {what}", "s", (after_s,), "", note)
 
 
-def _count(told: Told, url: str, batch_id: str, cases: Sequence[Case]) -> None:
+def _count(found: Outcome, url: str, batch_id: str, cases: Sequence[Case]) -> None:
     """What the rows of the database say of every question."""
     import psycopg
 
@@ -206,7 +208,7 @@ def _count(told: Told, url: str, batch_id: str, cases: Sequence[Case]) -> None:
     finished = [(run_id, question) for run_id, question, outcome in runs if outcome not in _NOT_FINISHED]
     begun_again = len(runs) - len(finished)
     answered = {question for _, question in finished}
-    told.rows += [
+    found.rows += [
         Row("questions that ended well, by rows of the batch", "", (float(len(ended)),), str(len(cases))),
         Row("runs that they name", "", (float(len({row[1] for row in ended})),), str(len(cases))),
         Row("finished runs in the database", "", (float(len(finished)),), str(len(cases))),
@@ -221,7 +223,7 @@ def _count(told: Told, url: str, batch_id: str, cases: Sequence[Case]) -> None:
         != {row[1] for row in ended},
         "a question has no finished run, or two": sorted(question for _, question in finished) != sorted(asked),
     }
-    told.wrong += [said for said, is_so in checks.items() if is_so]
+    found.wrong += [said for said, is_so in checks.items() if is_so]
 
 
 # -- by one process ---------------------------------------------------------------------------------------------------
@@ -238,25 +240,25 @@ def _by_one_process(folder: Path, milvus: str, cases: Sequence[Case], config: Ru
         return {case.id: record for case, record in engine.batches.results(batch)}
 
 
-def _compare(told: Told, cases: Sequence[Case], records: Mapping[str, RunRecord]) -> None:
+def _compare(outcome: Outcome, cases: Sequence[Case], records: Mapping[str, RunRecord]) -> None:
     """Every figure of both, and every question by itself."""
     measures = [measure_of(name) for name in MEASURE_NAMES if name != "seconds"]
-    ours, alone = (values_of(measures, cases, found) for found in (told.records, records))
+    ours, alone = (values_of(measures, cases, found) for found in (outcome.records, records))
     for measure in measures:
         both = (ours[measure].value, alone[measure].value)
         known = tuple(value for value in both if value is not None)
         if known:
             of = f"of {ours[measure].figure.n} questions"
-            told.rows.append(Row(f"{measure}, by both", "", known, "the same", of))
+            outcome.rows.append(Row(f"{measure}, by both", "", known, "the same", of))
         if ours[measure] != alone[measure]:
-            told.wrong.append(f"{measure}: {ours[measure]} by the team, {alone[measure]} by one process")
-    other = [case.id for case in cases if _told_of(told.records[case.id]) != _told_of(records[case.id])]
-    told.rows.append(Row("questions with another course or answer", "", (float(len(other)),), "0"))
+            outcome.wrong.append(f"{measure}: {ours[measure]} by the team, {alone[measure]} by one process")
+    other = [case.id for case in cases if _course_of(outcome.records[case.id]) != _course_of(records[case.id])]
+    outcome.rows.append(Row("questions with another course or answer", "", (float(len(other)),), "0"))
     if other:
-        told.wrong.append(f"another course or answer: {', '.join(other[:10])}")
+        outcome.wrong.append(f"another course or answer: {', '.join(other[:10])}")
 
 
-def _told_of(record: RunRecord) -> tuple[Any, ...]:
+def _course_of(record: RunRecord) -> tuple[Any, ...]:
     """What a run says, without ids and times."""
     rounds = tuple(
         (one.query, tuple(item.passage.id for item in one.candidates), tuple(sorted(one.verdicts.items())))

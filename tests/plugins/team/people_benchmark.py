@@ -68,7 +68,7 @@ def _calls(bench: Bench, engine: Engine) -> Iterator[Row]:
     bare_ms, open_ms, closed_ms = (tuple(ms / _CALLS for ms in each) for each in taken)
     yield Row("call of the engine past its door", "ms", bare_ms)
     yield Row("call of the engine, nothing set up", "ms", open_ms)
-    yield Row("call of the engine by somebody who signed in", "ms", closed_ms)
+    yield Row("call of the engine by a person who signed in", "ms", closed_ms)
 
 
 def _signing_in(engine: Engine, work: Callable[[], object]) -> Callable[[], None]:

@@ -73,7 +73,7 @@ def test_two_runs_are_counted_with_their_calls_and_seconds(tmp_path: Path) -> No
         assert now["process_start_time_seconds",] > 0
 
 
-def test_outcomes_are_told_apart_and_built_in_roles_are_no_model_calls(tmp_path: Path) -> None:
+def test_outcomes_are_distinguished_and_built_in_roles_are_no_model_calls(tmp_path: Path) -> None:
     with opened(tmp_path) as (client, engine):
         engine.run("How many rows does a truth table with five variables need?")
         engine.run("Why is it?", RunConfig(collection="absent"))
@@ -88,7 +88,7 @@ def test_outcomes_are_told_apart_and_built_in_roles_are_no_model_calls(tmp_path:
         assert figures(client)["workbench_jobs", "failed"] == 0
 
 
-def test_a_run_that_goes_on_is_seen(tmp_path: Path) -> None:
+def test_a_run_in_progress_is_seen(tmp_path: Path) -> None:
     gate = Gate()
     with calling(tmp_path, relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate)), metrics=True) as (
         client,

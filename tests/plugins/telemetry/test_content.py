@@ -78,8 +78,8 @@ def poisoned(value: Any, name: str = "") -> Any:
     if isinstance(value, RunConfig):
         return replace(value, collection=f"c-{SECRET}")
     if is_dataclass(value) and not isinstance(value, type):
-        told = {item.name: poisoned(getattr(value, item.name), item.name) for item in fields(value)}
-        return replace(value, **told)
+        poison = {item.name: poisoned(getattr(value, item.name), item.name) for item in fields(value)}
+        return replace(value, **poison)
     if isinstance(value, Mapping):
         return {poisoned(key, "passage"): poisoned(item) for key, item in value.items()}
     return tuple(poisoned(item, name) for item in value) if isinstance(value, tuple) else value

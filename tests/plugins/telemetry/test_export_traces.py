@@ -37,8 +37,8 @@ def test_runs_and_demos_become_a_file_of_otlp_json(here: Path, capsys: pytest.Ca
     assert roots[1]["traceId"] == run
     assert len(roots[0]["traceId"]) == 32
     assert int(roots[0]["endTimeUnixNano"]) - int(roots[0]["startTimeUnixNano"]) == round(record.duration_ms * 1e6)
-    told = {item["key"]: item["value"] for item in roots[0]["attributes"]}
-    assert told["input.value"] == {"stringValue": record.question}
+    attributes = {item["key"]: item["value"] for item in roots[0]["attributes"]}
+    assert attributes["input.value"] == {"stringValue": record.question}
     assert capsys.readouterr().err.endswith(": 2\n")
 
 
@@ -68,9 +68,9 @@ def test_content_of_a_limited_collection_is_left_out_of_a_file_too(here: Path) -
     with wards.ward_in(here / "data") as ward, ward.as_(wards.MEMBER):
         run = ward.engine.run(wards.QUESTION, RunConfig(collection="ward")).id
     assert main(["export-traces", run, "--to", str(here / "ward.jsonl"), "--content"]) == 0
-    told = (here / "ward.jsonl").read_text(encoding="utf-8")
-    assert run in told
-    assert wards.SECRET not in told
+    written = (here / "ward.jsonl").read_text(encoding="utf-8")
+    assert run in written
+    assert wards.SECRET not in written
 
 
 def test_what_cannot_be_exported_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

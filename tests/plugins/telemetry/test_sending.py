@@ -133,8 +133,8 @@ def test_without_an_address_nothing_is_imported_and_nothing_is_sent(tmp_path: Pa
         "    assert 'plugins.telemetry.sending' not in sys.modules\n"
         "print([name for name in sys.modules if 'opentelemetry' in name or 'openinference' in name])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert told.stdout.strip() == "[]"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert printed.stdout.strip() == "[]"
 
 
 def test_an_address_without_the_packages_is_an_error_that_names_the_command(
@@ -143,14 +143,14 @@ def test_an_address_without_the_packages_is_an_error_that_names_the_command(
     """TL-04"""
     monkeypatch.delitem(sys.modules, "plugins.telemetry.posting", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.collector.trace.v1.trace_service_pb2", None)
-    with raises(TelemetryError.cannot_send) as told, engine_of(tmp_path, otlp_endpoint="http://127.0.0.1:1"):
+    with raises(TelemetryError.cannot_send) as caught, engine_of(tmp_path, otlp_endpoint="http://127.0.0.1:1"):
         pass
-    assert "opentelemetry-exporter-otlp-proto-http" in told.value.remedy
+    assert "opentelemetry-exporter-otlp-proto-http" in caught.value.remedy
 
 
 @pytest.mark.parametrize("headers", ["no value", "a b=c", "=x", "a=%0d%0ab", "a=ü"])
 def test_headers_that_are_none_are_refused_without_showing_them(headers: str) -> None:
-    with pytest.raises(InvalidSettings) as told:
+    with pytest.raises(InvalidSettings) as caught:
         Settings.load(otlp_headers=headers)
-    assert "WORKBENCH_OTLP_HEADERS" in str(told.value)
-    assert headers not in str(told.value)
+    assert "WORKBENCH_OTLP_HEADERS" in str(caught.value)
+    assert headers not in str(caught.value)

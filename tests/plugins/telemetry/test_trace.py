@@ -96,12 +96,12 @@ def test_grading_is_an_evaluator_that_tells_every_verdict_and_the_decision(demo:
     graded = [span for span in of_kind(trace, "EVALUATOR") if "workbench.judged" in span.attributes]
     assert len(graded) == len(record.rounds)
     for current, span in zip(record.rounds, graded, strict=True):
-        told = {
+        scores = {
             event.attributes["document.id"]: event.attributes["gen_ai.evaluation.score.value"]
             for event in span.events
             if event.name == "gen_ai.evaluation.result" and "document.id" in event.attributes
         }
-        assert told == {name: verdict.p_relevant for name, verdict in current.verdicts.items()}
+        assert scores == {name: verdict.p_relevant for name, verdict in current.verdicts.items()}
     decided = [event for span in trace.spans for event in span.events if event.name == "decision"]
     assert [event.attributes.get("inequality", "") for event in decided] == [
         item.inequality for item in record.decisions
@@ -143,23 +143,27 @@ def chat(**changes: object) -> RunRecord:
 def test_a_call_of_a_chat_model_has_the_attributes_of_both_conventions() -> None:
     """TL-01"""
     (span,) = of_kind(trace_of(chat(truncated=True), content=True), "LLM")
-    told = span.attributes
+    attributes = span.attributes
     assert span.name == "chat qwen3:8b"
-    assert (told["llm.model_name"], told["gen_ai.request.model"]) == ("qwen3:8b", "qwen3:8b")
-    assert (told["llm.provider"], told["gen_ai.provider.name"], told["gen_ai.operation.name"]) == (
+    assert (attributes["llm.model_name"], attributes["gen_ai.request.model"]) == ("qwen3:8b", "qwen3:8b")
+    assert (attributes["llm.provider"], attributes["gen_ai.provider.name"], attributes["gen_ai.operation.name"]) == (
         "ollama",
         "ollama",
         "chat",
     )
-    assert (told["llm.token_count.prompt"], told["llm.token_count.completion"], told["llm.token_count.total"]) == (
+    assert (
+        attributes["llm.token_count.prompt"],
+        attributes["llm.token_count.completion"],
+        attributes["llm.token_count.total"],
+    ) == (
         120,
         30,
         150,
     )
-    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == (120, 30)
-    assert told["llm.finish_reason"] == "length"
-    assert told["llm.input_messages.0.message.role"] == "user"
-    assert told["llm.output_messages.0.message.content"]
+    assert (attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"]) == (120, 30)
+    assert attributes["llm.finish_reason"] == "length"
+    assert attributes["llm.input_messages.0.message.role"] == "user"
+    assert attributes["llm.output_messages.0.message.content"]
 
 
 def test_a_reply_from_the_cache_asked_no_model_and_costs_no_tokens() -> None:

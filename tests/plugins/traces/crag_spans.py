@@ -33,7 +33,7 @@ class CragTrace:
         """Add a span after the last one, or at a time of its own; returns its id."""
         start = self._ms if at is None else at
         identity = f"{len(self.spans):016x}"
-        told = {"openinference.span.kind": kind, **values}
+        named = {"openinference.span.kind": kind, **values}
         self.spans.append(
             {
                 "traceId": self.trace_id,
@@ -42,18 +42,18 @@ class CragTrace:
                 "name": name,
                 "startTimeUnixNano": str((BEGAN_MS + start) * 1_000_000),
                 "endTimeUnixNano": str((BEGAN_MS + start + ms) * 1_000_000),
-                "attributes": attributes(told),
+                "attributes": attributes(named),
             }
         )
         self._ms = max(self._ms, start + ms)
         return identity
 
     def retrieve(self, query: str, documents: Sequence[Document], *, at: int | None = None) -> CragTrace:
-        told: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         for place, (name, text, score) in enumerate(documents):
             own = f"retrieval.documents.{place}.document"
-            told |= {f"{own}.id": name, f"{own}.content": text, f"{own}.score": score}
-        self.span("retriever", "RETRIEVER", {"input.value": query, **told}, at=at)
+            found |= {f"{own}.id": name, f"{own}.content": text, f"{own}.score": score}
+        self.span("retriever", "RETRIEVER", {"input.value": query, **found}, at=at)
         return self
 
     def grade(self, text: str, verdict: Any) -> CragTrace:

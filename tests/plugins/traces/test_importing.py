@@ -116,7 +116,7 @@ def test_what_was_not_graded_is_judged_here_and_says_by_whom(engine: Engine) -> 
 
 
 def test_a_set_is_judged_as_a_whole_and_gathered_once_more(engine: Engine) -> None:
-    """TR-05: settings over the set are told from the new verdicts at once."""
+    """TR-05: settings over the set follow from the new verdicts at once."""
     files = file_of(ungraded("s1").otlp("The moon."), ungraded("s2", "Who sleeps all day?").otlp("Cats."))
     taken = Traces.of(engine).take(files, set_name="ungraded")
     config = engine.evaluation.batch(taken.batch_id).config
@@ -169,7 +169,7 @@ def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
 
 
 def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that waited for it would go on, and a few of them would hold up every other request (TR-05)."""
+    """A thread that waited for it would stay, and a few of them would hold up every other request (TR-05)."""
     judging: Future[int] = Future()
     begun, go_on = Event(), Event()
 

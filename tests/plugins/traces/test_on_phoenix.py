@@ -91,7 +91,7 @@ def test_on_phoenix_a_project_is_exported_imported_and_tuned(phoenix: Phoenix, t
         config = engine.evaluation.batch(taken.batch_id).config
         grid = SettingsGrid.of([replace(config, similarity_threshold=bar) for bar in (0.0, 0.45, 0.9)])
         kept = {item.case.question: paths(item.table, grid) for item in evidence.gathered}
-        # The right passage of one question lies below the bar that still serves the other.
+        # The right passage of one question is below the bar that still serves the other.
         assert [int(count) for count in kept["What causes tides?"].passed] == [1, 1, 0]
         assert [int(count) for count in kept["Do cats sleep?"].passed] == [1, 0, 0]
         assert STATES[int(kept["Do cats sleep?"].state[0])] != "needs_calls"

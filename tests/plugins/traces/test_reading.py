@@ -76,10 +76,14 @@ def test_documents_that_a_grading_step_gave_on_passed_and_the_others_did_not() -
 def test_an_annotation_gives_a_verdict_with_its_score_and_reason() -> None:
     documents = [("tides", TIDES, None), ("cats", CATS, None), ("dogs", DOGS, None)]
     made = CragTrace("e", "tides?").retrieve("tides?", documents)
-    told = ({"label": "relevant", "score": 0.9, "explanation": "It says why."}, {"label": "unrelated"}, {"score": 0.2})
+    results = (
+        {"label": "relevant", "score": 0.9, "explanation": "It says why."},
+        {"label": "unrelated"},
+        {"score": 0.2},
+    )
     notes = [
         {"span_id": made.spans[-1]["spanId"], "document_position": place, "name": "judge", "result": result}
-        for place, result in enumerate(told)
+        for place, result in enumerate(results)
     ]
     trace = only([*file_of(made.otlp()), ("notes.json", json.dumps({"data": notes}).encode())])
     assert {(v.passage, v.relevant, v.score, v.reason) for v in trace.verdicts} == {
@@ -93,8 +97,8 @@ def test_a_reranker_sets_the_order_and_what_it_left_out_comes_after() -> None:
     made = CragTrace("d", "tides?").retrieve(
         "tides?", [("cats", CATS, 0.9), ("tides", TIDES, 0.8), ("dogs", DOGS, 0.7)]
     )
-    told = {"reranker.output_documents.0.document.content": TIDES, "reranker.output_documents.0.document.score": 0.99}
-    made.span("rerank", "RERANKER", told)
+    output = {"reranker.output_documents.0.document.content": TIDES, "reranker.output_documents.0.document.score": 0.99}
+    made.span("rerank", "RERANKER", output)
     assert [p.id for p in only(file_of(made.otlp())).searches[0].passages] == ["tides", "cats", "dogs"]
 
 

@@ -66,7 +66,7 @@ def test_a_comparison_shows_ranks_and_verdicts_without_numbers() -> None:
     assert " P 0.00" not in said
 
 
-def test_a_share_beside_a_yes_alone_is_no_change_of_a_verdict() -> None:
+def test_a_share_where_the_other_says_yes_alone_is_no_change_of_a_verdict() -> None:
     one = ranks_alone()
     rounds = [
         replace(own, verdicts={name: replace(it, bare=False, confidence=0.8) for name, it in own.verdicts.items()})
@@ -139,11 +139,11 @@ def test_nothing_is_said_of_what_an_ungraded_trace_leaves_open() -> None:
     ended = [said_of(step, record, EN) for step in steps(events_of(record))][-1]
     assert ended.startswith(outcome_text(record.outcome, EN))
     other = replace(ranks_alone(), question=record.question)
-    told = text_of(
+    shown = text_of(
         "".join(html_of(item) for item in comparison_nodes(difference(record, other), EN, all_passages=True))
     )
-    assert "A: no decision" in told
-    assert "broke off" not in told
+    assert "A: no decision" in shown
+    assert "broke off" not in shown
 
 
 def test_an_imported_run_is_not_said_to_cite_nothing() -> None:
@@ -177,6 +177,6 @@ def test_what_an_imported_run_still_needs_is_not_offered_to_be_run_here() -> Non
     assert "'run'" not in said and "'fork'" not in said and "Advanced" not in said
 
 
-def test_no_time_limit_is_shown_beside_the_time_of_another_program() -> None:
+def test_no_time_limit_is_shown_with_the_time_of_another_program() -> None:
     time = figures_of(ranks_alone(), EN)[-1]
     assert (time.label, time.note) == ("Time", "in the other program")

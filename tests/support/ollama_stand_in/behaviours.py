@@ -1,4 +1,4 @@
-"""What the stand-in can be told to do with one request: answer, dawdle, stall, or fail in a named way."""
+"""What the stand-in can be asked to do with one request: answer, dawdle, stall, or fail in a named way."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _chosen(request: RecordedRequest, reply: ReplyFunction, behaviour: Behaviour
 def _utterance(request: RecordedRequest, card: ModelCard, reply: Reply) -> Utterance:
     thought = reply.thinking
     if thought is None:
-        # A model that can think does so unless told not to: leaving ``think`` out is not the same as false.
+        # A model that can think does so unless asked not to: leaving ``think`` out is not the same as false.
         thinks = "thinking" in card.capabilities and request.body.get("think") is not False
         thought = STOCK_THOUGHT if thinks and reply.done_reason != "load" else ""
     parts: list[Mapping[str, str]] = [{"content": "", "thinking": piece} for piece in pieces(thought)]

@@ -23,7 +23,7 @@ from tests.support.ollama_stand_in.wire import Exchange
 UNKNOWN = "pull model manifest: file does not exist"
 NO_SPACE = "write /root/.ollama/models/blobs/sha256-1f2e-partial: no space left on device"
 _STEPS = 4
-"""Lines of progress for the layer of weights; the small one beside it has one."""
+"""Lines of progress for the layer of weights; the small one next to it has one."""
 _SMALL = 11_356
 
 

@@ -52,26 +52,26 @@ def _moved(record: RunRecord, boundary: DecisionBoundary) -> RunConfig:
 
 def _wrong(said: str, boundary: DecisionBoundary, record: RunRecord, words: Words) -> Iterator[str]:
     there = what_if(record, _moved(record, boundary))
-    named, told = said.split(": ", 1) if words.language == "en" else said.split("：", 1)
+    named, consequence = said.split(": ", 1) if words.language == "en" else said.split("：", 1)
     if boundary.name != "gate" and [float(item) for item in numbers(named)][-2:] != [
         boundary.value_from,
         boundary.value_to,
     ]:
         yield "the values are not those of the change"
     if boundary.value_from == boundary.value_to or (boundary.name != "gate" and len(set(numbers(named)[-2:])) < 2):
-        yield "both values look alike"
+        yield "both values look the same"
     if there.outcome != boundary.outcome or not there.path_known:
         yield f"it would be {outcome_text(there.outcome, words)}"
-    if not told.lower().startswith(outcome_text(there.outcome, words, there.answer_note).lower()):
+    if not consequence.lower().startswith(outcome_text(there.outcome, words, there.answer_note).lower()):
         yield "another end"
     rejected = _rejected(there, record)
-    refused = len(re.findall(r"\(not relevant|（评为不相关", told))
-    more = re.search(r"; and (\d+) more|；另有 (\d+) 个", told)
-    besides = int(more[1] or more[2]) if more else 0
-    if not refused <= rejected <= refused + besides:
+    refused = len(re.findall(r"\(not relevant|（评为不相关", consequence))
+    more = re.search(r"; and (\d+) more|；另有 (\d+) 个", consequence)
+    others = int(more[1] or more[2]) if more else 0
+    if not refused <= rejected <= refused + others:
         yield f"{rejected} of {len(there.passages)} passages given were judged not relevant"
     rewrites = sum(item.round >= 0 for item in record.rewrites) - there.rewrites
-    saved = re.search(r"(\d+) (?:fewer )?rewrites? ?(less|fewer|more)?|[少多] (\d+) 次改写", told)
+    saved = re.search(r"(\d+) (?:fewer )?rewrites? ?(less|fewer|more)?|[少多] (\d+) 次改写", consequence)
     if (int(next(item for item in saved.groups() if item and item.isdigit())) if saved else 0) != abs(rewrites):
         yield f"the rewrites differ by {rewrites}"
 

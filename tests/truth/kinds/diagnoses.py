@@ -41,8 +41,8 @@ def gate_cost_claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     other = what_if(record, replace(record.config, gate="min_relevant"))
     if other.path_known:
         saved = len(record.rewrites) - other.rewrites
-        told = re.search(r"(\d+) rewrites?|(\d+) 次改写", said)
-        if told is None or int(told.group(1) or told.group(2)) != saved:
+        printed = re.search(r"(\d+) rewrites?|(\d+) 次改写", said)
+        if printed is None or int(printed.group(1) or printed.group(2)) != saved:
             wrong.append(f"{saved} rewrites would have been saved")
         if (last := other.decisions[-1]).round != cost.round and record.workflow == "self_corrective":
             wrong.append(f"that gate is met in round {last.round}")
@@ -56,40 +56,40 @@ def _some_expected(record: RunRecord) -> dict[PassageId, tuple[int, ...]]:
 
 
 def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[PassageId]) -> Iterator[str]:
-    told = [float(item) for item in numbers(said)]
+    printed = [float(item) for item in numbers(said)]
     seen = [item for current in record.rounds for item in current.candidates]
     verdicts = _verdicts(record)
     config = record.config
     match found.failure:
         case "nothing_retrieved":
             searches = sum(current.searched for current in record.rounds)
-            if told and told != [searches]:
+            if printed and printed != [searches]:
                 yield f"{searches} searches"
         case "dropped_by_similarity":
             about = [item for item in seen if item.passage.id in found.passages]
             shown = numbers(said)
-            if not any(_near(told[0], item.passage.similarity) and told[1] == item.rank for item in about):
+            if not any(_near(printed[0], item.passage.similarity) and printed[1] == item.rank for item in about):
                 yield "no candidate stands there"
-            if not _near(told[2], config.similarity_threshold) or told[3] != config.top_k:
+            if not _near(printed[2], config.similarity_threshold) or printed[3] != config.top_k:
                 yield "the gates are others"
             if all(item.gate != "kept" for item in about) and shown[0] == shown[2]:
-                yield "similarity and threshold look alike"
+                yield "similarity and threshold look the same"
         case "grader_too_strict":
             p = verdicts[found.passages[0]].p_relevant
-            if not (_near(told[0], p) and _near(told[1], config.min_confidence)):
+            if not (_near(printed[0], p) and _near(printed[1], config.min_confidence)):
                 yield f"P is {p:.4f}"
-            if "takes" in said and not told[0] < told[1]:
+            if "takes" in said and not printed[0] < printed[1]:
                 yield "it does not miss the bar as printed"
         case "grader_too_lenient":
             given = len(record.context.passages) if record.context else 0
             kept = {item.passage.id for item in seen if item.gate == "kept"} & expected
-            if told != [given, len(kept)]:
+            if printed != [given, len(kept)]:
                 yield f"{given} given, {len(kept)} kept"
         case "budget_spent" if "seconds" in found.figures:
             if record.decisions[-1].reason != "deadline":
                 yield "the time was not used up"
         case "budget_spent":
-            yield from _spent_wrong(told, record)
+            yield from _spent_wrong(printed, record)
         case "rewrite_drifted":
             shown = numbers(said)
             if not (float(shown[0]) > float(shown[1]) and float(shown[2]) > float(shown[3])):
@@ -98,24 +98,24 @@ def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[Passage
             refused = sum(verdict.relevant is not None for verdict in verdicts.values())
             parts = [refused, len(verdicts) - refused, len(record.passages.keys() - verdicts.keys())]
             # One thing is said without its number.
-            if not set(told) <= set(parts) or not {item for item in parts if item > 1} <= set(told):
+            if not set(printed) <= set(parts) or not {item for item in parts if item > 1} <= set(printed):
                 yield f"{parts} refused, unreadable, not judged"
             if any(verdict.passes(config.min_confidence) for verdict in verdicts.values()):
                 yield "some pass"
         case "unsupported_answer" if record.context is not None and record.context.verified:
-            if told != ([len(record.unsupported_sentences)] if record.unsupported_sentences else []):
+            if printed != ([len(record.unsupported_sentences)] if record.unsupported_sentences else []):
                 yield "sentences without support"
 
 
-def _spent_wrong(told: list[float], record: RunRecord) -> Iterator[str]:
+def _spent_wrong(printed: list[float], record: RunRecord) -> Iterator[str]:
     passed = {name for current in record.rounds for name in _passing(current.index, record)}
     best = max(item.passed / item.kept if item.kept else 0.0 for item in record.decisions)
     by_count = record.config.gate == "min_relevant"
     middle = [record.config.min_relevant] if by_count else [best, record.config.grade_pass_threshold]
-    for shown, true in zip(told, [len(passed), *middle, len(record.rewrites)], strict=True):
+    for shown, true in zip(printed, [len(passed), *middle, len(record.rewrites)], strict=True):
         if not _near(shown, true):
             yield f"{shown} is {true}"
-    if not by_count and not told[1] < told[2]:
+    if not by_count and not printed[1] < printed[2]:
         yield "the rate reaches the bar as printed"
 
 

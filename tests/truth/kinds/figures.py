@@ -100,17 +100,17 @@ def _scorecards(record: RunRecord, words: Words) -> Iterator[Claim]:
         for label, values in ((words("Pass rate"), rates(record)), (words("Best similarity"), similarities(record)),
                               (words("Quality score"), scores(record))):  # fmt: skip
             after = next((item for item in record.rounds if item.index == rewrite.round + 1), None)
-            told = re.search(rf"{label}\s+(\d\.\d+ → \d\.\d+\s+(?:[▲▼] \d\.\d+|=))", said)
-            if told is None or after is None:
+            change = re.search(rf"{label}\s+(\d\.\d+ → \d\.\d+\s+(?:[▲▼] \d\.\d+|=))", said)
+            if change is None or after is None:
                 continue
-            wrong = list(moved_wrongly(told.group(1), values[rewrite.round], values[rewrite.round + 1]))
+            wrong = list(moved_wrongly(change.group(1), values[rewrite.round], values[rewrite.round + 1]))
             judged = next((key for key in ("helped", "none", "harmed") if words(EFFECT_NAMES[key]) in said), "")
             by = words("Quality score") if record.workflow == "quality_loop" else words("Pass rate")
-            if label == by and "▲" in told.group(1) and judged != "helped":
+            if label == by and "▲" in change.group(1) and judged != "helped":
                 wrong.append(f"it rose and is called {judged}")
-            if label == by and record.workflow == "quality_loop" and "▼" in told.group(1) and judged != "harmed":
+            if label == by and record.workflow == "quality_loop" and "▼" in change.group(1) and judged != "harmed":
                 wrong.append(f"it fell and is called {judged}")
-            yield Claim(told.group(), tuple(wrong))
+            yield Claim(change.group(), tuple(wrong))
 
 
 def _node_facts(record: RunRecord, words: Words) -> Iterator[Claim]:
@@ -120,11 +120,11 @@ def _node_facts(record: RunRecord, words: Words) -> Iterator[Claim]:
         if not any(item.node == name for item in record.nodes):
             continue
         said = " / ".join(line[0] for line in facts_of(name, record, words, "passed"))
-        told = re.search(r"([+−±])(\d\.\d+) · (.+?) → (.+?) · ", f"{said} · ")
-        if told is not None:
+        change = re.search(r"([+−±])(\d\.\d+) · (.+?) → (.+?) · ", f"{said} · ")
+        if change is not None:
             values = scores(record) if record.workflow == "quality_loop" else rates(record)
             rounds = {round_text(item.index, words): item.index for item in record.rounds}
-            sign, size, before, after = told.groups()
+            sign, size, before, after = change.groups()
             wrong = list(_size_wrong(sign, size, values[rounds[before]], values[rounds[after]]))
             newest = rounds[after] == record.rewrites[-1].round + 1
             yield Claim(said, (*wrong, *([] if newest else ["another rewrite"])))
@@ -137,12 +137,12 @@ def _decisions(record: RunRecord, words: Words) -> Iterator[Claim]:
         said = followed_text(decision, record, words)
         if decision.route != "rewrite" or " · " not in said:
             continue
-        told = said.rpartition(" · ")[2]
-        if not (found := re.search(r"(?:([▲▼]) (\d\.\d+)|=)$", told)):
+        change = said.rpartition(" · ")[2]
+        if not (found := re.search(r"(?:([▲▼]) (\d\.\d+)|=)$", change)):
             continue
         values = scores(record) if record.workflow == "quality_loop" else rates(record)
         before, after = values[decision.round], values[decision.round + 1]
-        yield Claim(told, tuple(_size_wrong(found.group(1) or "=", found.group(2), before, after)))
+        yield Claim(change, tuple(_size_wrong(found.group(1) or "=", found.group(2), before, after)))
 
 
 def _quality(record: RunRecord, words: Words) -> Iterator[Claim]:
@@ -150,8 +150,8 @@ def _quality(record: RunRecord, words: Words) -> Iterator[Claim]:
     if record.workflow != "quality_loop" or len(found) < 2:
         return
     for row in rows_of(quality_nodes(record, words)[0]):
-        told = re.search(r"(▲|▼|=)(?: (\d\.\d+))?$", row.text)
+        change = re.search(r"(▲|▼|=)(?: (\d\.\d+))?$", row.text)
         at = re.match(r"r(\d+)", row.text)
-        if told and at:
+        if change and at:
             index = int(at.group(1))
-            yield Claim(row.text, tuple(_size_wrong(told.group(1), told.group(2), found[index - 1], found[index])))
+            yield Claim(row.text, tuple(_size_wrong(change.group(1), change.group(2), found[index - 1], found[index])))

@@ -66,14 +66,14 @@ def feet(record: RunRecord, words: Words) -> Iterator[Claim]:
         found = what_if(record, changed)
         end, price = end_of(found, words), price_text(found, words)
         said = f"{end} · {price}"
-        told = {int(item) for item in numbers(end)}
+        printed = {int(item) for item in numbers(end)}
         wrong: list[str] = []
         if not found.path_known:
             needed = found.calls_needed.worst
-            wrong += [] if needed.calls + needed.built_in_calls in told | {0} else ["more steps are needed"]
+            wrong += [] if needed.calls + needed.built_in_calls in printed | {0} else ["more steps are needed"]
         elif found.same_path:
             wrong += [] if found.outcome == record.outcome else ["it would end otherwise"]
-        elif found.rewrites and found.rewrites not in told:
+        elif found.rewrites and found.rewrites not in printed:
             wrong.append(f"after {found.rewrites} rewrites")
         if (found.calls_needed.worst.calls if found.state != "known" else 0) not in map(int, numbers(price)):
             wrong.append(f"the state is {found.state}")

@@ -24,10 +24,10 @@ def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
             wrong.append(f"it led to {decision.route}")
         figures = _figures(step, record)
         if figures is not None:
-            told = sorted(float(item) for item in numbers(said))
-            if any(all(abs(item - figure) > 0.00501 for figure in figures) for item in told):
-                wrong.append(f"{told} are not among {sorted(figures)}")
-        yield Claim(said, (*wrong, *_untold(said, step, record, words)))
+            printed = sorted(float(item) for item in numbers(said))
+            if any(all(abs(item - figure) > 0.00501 for figure in figures) for item in printed):
+                wrong.append(f"{printed} are not among {sorted(figures)}")
+        yield Claim(said, (*wrong, *_omitted(said, step, record, words)))
 
 
 def _steps(record: RunRecord) -> Iterator[ReplayStep]:
@@ -88,7 +88,7 @@ def _figures(step: ReplayStep, record: RunRecord) -> set[float] | None:
             return None
 
 
-def _untold(said: str, step: ReplayStep, record: RunRecord, words: Words) -> Iterator[str]:
+def _omitted(said: str, step: ReplayStep, record: RunRecord, words: Words) -> Iterator[str]:
     """What a sentence leaves out that it is there to say."""
     if step.kind == "analysed" and record.analysis is not None:
         names = record.analysis.entities

@@ -24,8 +24,12 @@ def claims(records: Sequence[RunRecord], words: Words) -> Iterator[Claim]:
     led = (graph_led & kept) - naive_kept
     if race.finding in ("cited", "found"):
         cited = led & {item.passage_id for record in records for item in record.citations}
-        told = [int(item) for item in numbers(finding_text(race, words))]
-        wrong = [] if set(told) <= {len(led), len(cited)} and len(led) in told else [f"{len(led)}, {len(cited)} cited"]
+        printed = [int(item) for item in numbers(finding_text(race, words))]
+        wrong = (
+            []
+            if set(printed) <= {len(led), len(cited)} and len(led) in printed
+            else [f"{len(led)}, {len(cited)} cited"]
+        )
         wrong += [] if bool(cited) == (race.finding == "cited") else ["cited or not"]
         yield Claim(finding_text(race, words), tuple(wrong))
         yield _found_before(found_before_text(race, words), led, by_vectors, naive)
@@ -43,8 +47,8 @@ def race_rows(records: Sequence[RunRecord], words: Words) -> dict[PassageId, str
 def _found_before(said: str, led: set[PassageId], by_vectors: set[PassageId], naive: Sequence[Candidate]) -> Claim:
     dropped = led & {item.passage.id for item in naive}
     wanted = [len(led - by_vectors), len(dropped), len(led & by_vectors - dropped)]
-    told = [int(item) for item in numbers(said)]
-    return Claim(said, () if told == wanted else (f"they are {wanted}",))
+    printed = [int(item) for item in numbers(said)]
+    return Claim(said, () if printed == wanted else (f"they are {wanted}",))
 
 
 def _rows(

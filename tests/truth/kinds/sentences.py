@@ -26,10 +26,10 @@ _INEQUALITY = re.compile(r"(\d+(?:\.\d+)?) ([<≥=>]) (?:top-k )?(\d+(?:\.\d+)?)
 def inequalities(record: RunRecord, words: Words) -> Iterator[Claim]:
     """Decisions with their operands, and why passages were dropped or did not pass."""
     for decision in record.decisions:
-        told = _INEQUALITY.findall(said := inequality_text(decision, words))
+        printed = _INEQUALITY.findall(said := inequality_text(decision, words))
         pairs = [(item.value, item.bound) for item in decision.comparisons]
-        wrong = [] if len(told) == len(pairs) else ["a comparison is missing"]
-        for (left, sign, right), (value, bound) in zip(told, pairs, strict=False):
+        wrong = [] if len(printed) == len(pairs) else ["a comparison is missing"]
+        for (left, sign, right), (value, bound) in zip(printed, pairs, strict=False):
             wrong += [
                 *_untrue(left, sign, right),
                 *([] if _near(left, value) and _near(right, bound) else ["operands"]),
@@ -43,10 +43,10 @@ def inequalities(record: RunRecord, words: Words) -> Iterator[Claim]:
             and record.workflow != "graph_hybrid"
         ):
             said = drop_reason(best, record.config, words)
-            told = _INEQUALITY.findall(said)
-            wrong = [fault for item in told for fault in _untrue(*item)]
+            printed = _INEQUALITY.findall(said)
+            wrong = [fault for item in printed for fault in _untrue(*item)]
             true = best.found.rank if best.found.gate == "beyond_top_k" else best.passage.similarity
-            wrong += [] if told and _near(told[0][0], true) else [f"it is {true}"]
+            wrong += [] if printed and _near(printed[0][0], true) else [f"it is {true}"]
             if missed := re.search(r"(?:by|差) (\d\.\d+)", said):
                 short = record.config.similarity_threshold - best.passage.similarity
                 wrong += [] if _near(missed.group(1), short) and float(missed.group(1)) > 0 else [f"by {short}"]
@@ -67,9 +67,9 @@ def what_if_cards(record: RunRecord, words: Words) -> Iterator[Claim]:
             continue
         said = sentence_text(found, record, words)
         consequence = said.rpartition("): " if words.language == "en" else "）：")[2]
-        told = [int(item) for item in numbers(consequence)]
-        wrong = [] if not found.rewrites or found.rewrites in told else [f"{found.rewrites} rewrites"]
-        if found.passages and len(found.passages) > 1 and len(found.passages) not in told:
+        printed = [int(item) for item in numbers(consequence)]
+        wrong = [] if not found.rewrites or found.rewrites in printed else [f"{found.rewrites} rewrites"]
+        if found.passages and len(found.passages) > 1 and len(found.passages) not in printed:
             wrong.append(f"{len(found.passages)} passages")
         rewrites = sum(item.round >= 0 for item in record.rewrites) - found.rewrites
         counted = re.search(r"(\d+) rewrites?|(\d+) 次改写", consequence.split("**")[-1])
@@ -83,12 +83,12 @@ def budgets(record: RunRecord, words: Words) -> Iterator[Claim]:
     config = record.config
     worst = Cost(calls=workflow(config.workflow).worst_case_calls(config), seconds=None)
     said = budget_text(config, worst, words)
-    told = [float(item) for item in numbers(said)]
+    printed = [float(item) for item in numbers(said)]
     wrong = [] if worst.calls >= record.calls else [f"the run took {record.calls} calls"]
-    if worst.calls and worst.calls not in told:
+    if worst.calls and worst.calls not in printed:
         wrong.append(f"{worst.calls} calls")
     if config.workflow != "dual_loop":
-        wrong += [] if config.max_rewrites + 1 in told else [f"{config.max_rewrites + 1} rounds"]
+        wrong += [] if config.max_rewrites + 1 in printed else [f"{config.max_rewrites + 1} rounds"]
         wrong += [] if len(record.rounds) <= config.max_rewrites + 1 else [f"the run had {len(record.rounds)} rounds"]
     yield Claim(said, tuple(wrong))
 

@@ -95,8 +95,8 @@ def _tile_wrong(place: int, tile: Tile, ends: Ends, words: Words) -> Iterator[st
             yield f"{sum(after):g} of {len(after)}, {unknown} unknown"
     elif not said[0] <= sum(after) <= said[1] or said[3] < unknown:
         yield f"{sum(after):g} are known, {unknown} unknown"
-    told = re.search(r"([▲▼]) ([\d.]+)", tile.note)
-    if told and ((mean(moved) > 0) != (told.group(1) == "▲") or not _near(told.group(2), abs(mean(moved)))):
+    moved_by = re.search(r"([▲▼]) ([\d.]+)", tile.note)
+    if moved_by and ((mean(moved) > 0) != (moved_by.group(1) == "▲") or not _near(moved_by.group(2), abs(mean(moved)))):
         yield f"it moved by {mean(moved):+.4f} on average"
     if tile.note == words("same as baseline") and any(moved):
         yield "not all are the same"

@@ -62,7 +62,7 @@ def test_nobody_has_to_sign_in_where_nothing_is_set_up(engine: Engine) -> None:
     assert "People" not in visible(opened("system"))
 
 
-def test_a_viewer_is_told_once_and_can_ask_nothing(visitor: Visitor) -> None:
+def test_a_viewer_reads_it_once_and_can_ask_nothing(visitor: Visitor) -> None:
     visitor.person = VIEWER
     app = opened()
     assert "You are signed in as a viewer" in visible(app)

@@ -31,7 +31,7 @@ def test_a_member_lists_the_model_and_others_do_not(ward: Ward) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_who_may_not_read_the_collection_is_told_that_there_is_no_such_model(ward: Ward, stream: bool) -> None:
+def test_who_may_not_read_the_collection_reads_that_there_is_no_such_model(ward: Ward, stream: bool) -> None:
     for headers in (ward.token(), ward.token(collections=["samples"])):
         refused, unknown = asked(ward, headers, stream=stream), asked(ward, headers, stream=stream, model="made up")
         assert (refused.status_code, unknown.status_code) == (404, 404)

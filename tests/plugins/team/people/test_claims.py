@@ -1,4 +1,4 @@
-"""Who somebody is, by what their provider says of them."""
+"""Who a person is, by what their provider says of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collections that are limited to groups: no way leads a passage to somebody who may not read it (TM-14)."""
+"""Collections that are limited to groups: no way leads a passage to a person who may not read it (TM-14)."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_judgement_names_its_author(ward: Ward) -> None:
 
 
 def test_who_signed_in_judges_answers_in_no_other_name(ward: Ward) -> None:
-    """Else anybody could replace or take back over HTTP what somebody else said."""
+    """Else anybody could replace or take back over HTTP what another person said."""
     with ward.as_(MEMBER):
         record = ward.engine.run(sample_set().cases[0].question, RunConfig())
         assert record.answer
@@ -182,7 +182,7 @@ def test_who_signed_in_judges_answers_in_no_other_name(ward: Ward) -> None:
         assert kept.pop(MEMBER.author) == "yes" and list(kept.values()) == ([] if right is None else ["no"])
 
 
-def test_a_file_replaces_nothing_that_somebody_else_said(ward: Ward) -> None:
+def test_a_file_replaces_nothing_that_another_person_said(ward: Ward) -> None:
     engine, question = ward.engine, sample_set().cases[0].question
     with ward.as_(MEMBER):
         engine.evaluation.save_query_set(QuerySet("for all", sample_set().cases[:1]))
@@ -298,7 +298,7 @@ def test_an_alias_stays_limited_wherever_it_leads_later(ward: Ward) -> None:
         assert Wanted(9, reader=current_user()).admits(line)
 
 
-def test_a_run_of_another_process_is_kept_from_others_while_it_goes_on(ward: Ward) -> None:
+def test_a_run_of_another_process_is_kept_from_others_while_it_is_in_progress(ward: Ward) -> None:
     engine, run = ward.engine, RunId("e" * 32)
     with RunStore(engine.settings.data_dir / "runs.db") as theirs:
         config = RunConfig(collection="ward")

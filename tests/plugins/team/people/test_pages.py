@@ -1,4 +1,4 @@
-"""The pages as somebody sees them who may not read a limited collection, after somebody who may (TM-14, TM-18)."""
+"""The pages for a person who may not read a limited collection, after one who may (TM-14, TM-18)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Address = tuple[str, Callable[[Ward], Mapping[str, str]]]
 PAGES: dict[str, Address] = {
     "a run under other settings": ("", lambda ward: {"run": ward.run, "top_k": "2"}),
     "the list of runs": ("runs", lambda _: {"q": SECRET}),
-    "two runs beside each other": ("compare", lambda ward: {"a": ward.run, "b": ward.open_run}),
+    "two runs next to each other": ("compare", lambda ward: {"a": ward.run, "b": ward.open_run}),
     "several runs": ("side_by_side", lambda ward: {"sides": f"{ward.run},{ward.open_run}"}),
     "a run presented": ("present", lambda ward: {"run": ward.run}),
     "a collection": ("knowledge", lambda _: {"view": "collections", "collection": "ward"}),
@@ -36,7 +36,7 @@ Look = Callable[[Person, Address], str]
 
 @pytest.fixture
 def looked(ward: Ward) -> Iterator[Look]:
-    """What somebody is shown at an address."""
+    """What a person is shown at an address."""
     use_engine(ward.engine)
 
     def look(person: Person, address: Address) -> str:

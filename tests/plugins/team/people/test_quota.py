@@ -29,7 +29,7 @@ ANNA, BEN = Person("anna@team.example", "Anna", "editor"), Person("ben@team.exam
 ONE = RunConfig(max_rewrites=0)
 
 
-def test_as_many_runs_as_are_allowed_go_on_and_the_next_waits_for_an_end(tmp_path: Path) -> None:
+def test_as_many_runs_as_are_allowed_proceed_and_the_next_waits_for_an_end(tmp_path: Path) -> None:
     gate = Gate()
     slow = relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate))
     with engine_of(tmp_path, slow, runs_per_person=1) as engine:

@@ -62,7 +62,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 
 def streamlits(app: App, *, name: str = "vera", ago_s: float = 0.0, secret: str = SECRET, inside: bool = True) -> str:
-    """The cookie that Streamlit sets for somebody who signed in some seconds ago."""
+    """The cookie that Streamlit sets for a person who signed in some seconds ago."""
     said = {"sub": name, "name": name.title(), "email": f"{name}@example.org", "email_verified": True}
     claims = {"origin": app.url, "is_logged_in": inside, "iat": time.time() - ago_s, **said}
     return create_signed_value(secret, USER_COOKIE_NAME, json.dumps(claims)).decode()
@@ -98,7 +98,7 @@ class Page:
 
 @contextmanager
 def opened(app: App, user: str = "", session: str = "", **more: str) -> Iterator[Page]:
-    """A page with Streamlit's cookie of somebody; with a session that was there before, as after a lost connection."""
+    """A page with Streamlit's cookie of a person; with a session that was there before, as after a lost connection."""
     token = generate_xsrf_token_string()
     cookies = {XSRF_COOKIE_NAME: token, **({USER_COOKIE_NAME: user} if user else {}), **more}
     headers = {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
@@ -196,7 +196,7 @@ def test_one_who_signed_in_is_shown_more_by_the_same_socket(app: App) -> None:
 
 @pytest.mark.parametrize("ended", [False, True], ids=["while it is open", "after its connection was lost"])
 @pytest.mark.parametrize("who", ["no one", "another person"])
-def test_the_session_of_somebody_is_not_taken_over(app: App, who: str, ended: bool) -> None:
+def test_the_session_of_a_person_is_not_taken_over(app: App, who: str, ended: bool) -> None:
     as_whom = streamlits(app, name="oscar") if who == "another person" else ""
     with opened(app, streamlits(app)) as theirs:
         theirs.run("", "run=demo-forced-en")

@@ -211,7 +211,7 @@ def cookies_of(socket: Any) -> list[str]:
 
 
 def cookie_of(here: Installation, name: str) -> dict[str, str]:
-    """The cookie that a page of somebody gets as it connects."""
+    """The cookie that a person's page gets as it connects."""
     with here.client.websocket_connect(SOCKET, headers={"cookie": f"streamlit={name}"}) as socket:
         [made] = cookies_of(socket)
     assert all(part in made for part in ("HttpOnly", "SameSite=Strict", "Path=/"))

@@ -74,7 +74,7 @@ class Ward:
 
 
 def cookie(person: Person) -> dict[str, str]:
-    """The cookie that a page of somebody has."""
+    """The cookie that a person's page has."""
     return {"cookie": f"{NAME}={COOKIES.made(person, 2e9)}"}
 
 

@@ -43,13 +43,13 @@ from engine.settings import Settings
 from plugins.team import moving
 from plugins.team.postgres import PostgresDatabase
 
-def told(table, done, total):
+def progress(table, done, total):
     if table == "events" and done:
         os.kill(os.getpid(), signal.SIGKILL)
 
 moving._BLOCK = 5
 moving.move(*(Databases.one(PostgresDatabase(place)) if "://" in place
-              else Databases.files(Settings(data_dir=Path(place))) for place in sys.argv[1:]), told)
+              else Databases.files(Settings(data_dir=Path(place))) for place in sys.argv[1:]), progress)
 """
 
 

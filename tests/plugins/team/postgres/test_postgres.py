@@ -94,7 +94,7 @@ def test_on_postgres_runs_wait_in_memory_while_the_server_is_away(own_server: po
             assert other.load("run-1") == fold_all(events)
 
 
-def test_on_postgres_a_server_that_hangs_is_told_of_and_holds_no_other_part_up(
+def test_on_postgres_a_server_that_hangs_is_reported_and_holds_no_other_part_up(
     own_server: postgres_server.Server, tmp_path: Path
 ) -> None:
     """TM-07: also where it is looked at more often than there are threads for it."""
@@ -187,8 +187,8 @@ try:
 except WorkbenchError as missing:
     print(missing.code)
 """
-    told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert told.stdout.strip() == DRIVER_MISSING.code
+    printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert printed.stdout.strip() == DRIVER_MISSING.code
 
 
 def test_on_postgres_what_was_done_in_a_turn_is_done_where_the_connection_is_lost(postgres_url: str) -> None:

@@ -316,7 +316,7 @@ with engine_of(Path(sys.argv[2]), parts, database_url=SecretStr(sys.argv[1])) as
 """
 
 
-def test_on_postgres_jobs_and_batches_of_a_process_that_is_killed_go_on_in_another(
+def test_on_postgres_jobs_and_batches_of_a_process_that_is_killed_continue_in_another(
     replica: Replica, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TM-03"""

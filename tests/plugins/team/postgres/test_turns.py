@@ -49,7 +49,7 @@ asyncio.run(main())
 
 
 class Caller:
-    """A process with so many calls that end one by one as it is told; ``begun`` counts those that got a turn."""
+    """A process with so many calls that end one by one as it is asked; ``begun`` counts those that got a turn."""
 
     def __init__(self, url: str, calls: int, lease_s: float = 20.0, log: str = os.devnull) -> None:
         self.process = subprocess.Popen(

@@ -52,7 +52,7 @@ def profile(chrome: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def tab(profile: BrowserContext) -> Iterator[Page]:
-    """A tab of somebody who has been to neither the app nor the provider: no cookie is left."""
+    """A tab of a person who has been to neither the app nor the provider: no cookie is left."""
     profile.clear_cookies()
     with profile.new_page() as page:
         yield page
@@ -60,7 +60,7 @@ def tab(profile: BrowserContext) -> Iterator[Page]:
 
 @pytest.fixture
 def sign_in(app: App, tab: Page) -> SignIn:
-    """Opens an address of the app, and signs somebody of the realm in there as they would do it."""
+    """Opens an address of the app, and signs a person of the realm in there as they would do it."""
 
     def signed_in(name: str, path: str = "/") -> Page:
         tab.goto(app.url + path)

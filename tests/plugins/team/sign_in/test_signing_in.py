@@ -102,7 +102,7 @@ def test_commands_on_its_machine_are_handed_to_the_app(app: App) -> None:
     "start", [("-m", "engine", "serve"), ("-c", "import app")], ids=["served", "by another server"]
 )
 def test_secrets_that_cannot_be_read_end_the_start(tmp_path: Path, start: tuple[str, ...]) -> None:
-    """Streamlit alone would go on as if there were none, and everybody would be the admin."""
+    """Streamlit alone would continue as if there were none, and everybody would be the admin."""
     secrets = tmp_path / "secrets.toml"
     secrets.write_text("[auth\n")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
