@@ -162,7 +162,7 @@ def _doubted(line: str, doubts: Mapping[str, Doubt], cite: Cite, cell: CiteCell)
         own = min(found)[2]
         doubt = doubts[own]
         before, _, after = line.partition(own)
-        told = {"title": doubt.said, "aria_label": doubt.said}
+        label = {"title": doubt.said, "aria_label": doubt.said}
         if doubt.place is None:
             sign = node("span", "doubt", doubt.sign, role="note", **label)
         else:

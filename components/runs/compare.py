@@ -11,7 +11,7 @@ from components.common.run_settings import setting_label, setting_text
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from components.runs.figures import Figure, figures_of, measured, shared_measures
 from components.runs.lanes import outcome_chip
-from components.sentences.calls import calls_told
+from components.sentences.calls import calls_recorded
 from components.sentences.steps import passed_text
 from engine.messages import N_
 from engine.model.config import ROLES

@@ -124,7 +124,7 @@ async def try_examples(
     pairs = [pair for pair, _ in plan.held_out]
     before = figures(pairs, subject.cut)
     unread = [float(not pair.label) for pair in pairs]
-    chances = [item.reach if item.relevant is not None else wrong for item, wrong in zip(told, unread, strict=True)]
+    chances = [item.reach if item.relevant is not None else wrong for item, wrong in zip(verdicts, unread, strict=True)]
     after = figures(rejudged(pairs, chances), subject.cut)
     compared = {name: (getattr(before, name), getattr(after, name)) for name in COMPARED}
     # Those that it was tried on decided whether to use it.

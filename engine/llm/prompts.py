@@ -21,6 +21,7 @@ from engine.roles import FailedPassage, GenerationRequest, RewriteRequest
 
 GRADER_PROMPT_VERSION: Final = "grader-4"
 YES_NO_PROMPT_VERSION: Final = "yes-no-2"
+REASON_PROMPT_VERSION: Final = "reason-1"
 REWRITER_PROMPT_VERSION: Final = "rewriter-3"
 GENERATOR_PROMPT_VERSION: Final = "generator-3"
 GRAPH_GENERATOR_PROMPT_VERSION: Final = "generator-graph-4"

@@ -48,7 +48,7 @@ def _import(options: argparse.Namespace) -> int:
     from plugins.traces.taking import Traces
 
     with Engine.open(settings) as engine:
-        traces, told = Traces.of(engine), {"project": options.project, "collection": options.collection}
+        traces, target = Traces.of(engine), {"project": options.project, "collection": options.collection}
         if options.dry_run:
             found = previewed(traces.preview(files, **target))
         else:

@@ -47,7 +47,7 @@ async def judged(engine: Engine, run_id: str, model: RoleModel) -> int:
 
 def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:
     traces, files = Traces.of(engine), [(item.name, _content(item)) for item in body.files]
-    told = {"project": body.project, "collection": body.collection}
+    target = {"project": body.project, "collection": body.collection}
     if body.dry_run:
         return previewed(traces.preview(files, **target))
     return taken(traces.take(files, **target, set_name=body.set_name, names=[name for name, _ in files]))

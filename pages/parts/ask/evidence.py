@@ -115,8 +115,8 @@ def answer_and_verdicts(
             cited = result(record, words, again)
             why.kept(engine, record, words)
             return cited
-        beside = st.columns(ANSWER_AND_VERDICTS, gap="small")
-    with beside[0]:
+        columns = st.columns(ANSWER_AND_VERDICTS, gap="small")
+    with columns[0]:
         cited = result(record, words, again)
         if found is not None:
             why.panel(engine, record, chosen, words)

@@ -313,7 +313,7 @@ def _sizes(tokens: Sequence[int], chunks: ChunkOptions) -> Node:
 
 
 def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions, words: Words) -> Node:
-    told = words("{n} tokens", n=f"{tokens} / {chunks.target_tokens} / {chunks.most_tokens}")
+    label = words("{n} tokens", n=f"{tokens} / {chunks.target_tokens} / {chunks.most_tokens}")
     rail = node(
         "span",
         "rail",
