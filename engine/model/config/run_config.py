@@ -258,7 +258,7 @@ class RunConfig:
         N_("Require complete coverage"),
         N_(
             "Once enough passages passed, they are judged as a whole: do they answer the question together? If "
-            "only in part, the search goes on. Built in by the words that they cover together; a chat model as "
+            "only in part, the search continues. Built in by the words that they cover together; a chat model as "
             "grader is asked once more in such a round."
         ),
     )
@@ -326,7 +326,7 @@ class RunConfig:
     probe_k: int = number(
         (1, 100, 20, 1),
         N_("Candidates retrieved"),
-        N_("How deep the search looks. What lies beyond top-k is not graded but stays visible."),
+        N_("How deep the search looks. What is beyond top-k is not graded but stays visible."),
         whole=True,
     )
     grade_probe: bool = switch(
