@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.builtin import segmenting
 from engine.builtin.answer_kind import Asked
 from engine.builtin.evidence import Question
 from engine.builtin.terms import question_terms, stem, terms
@@ -51,6 +52,25 @@ _WORD = re.compile(r"[\w'’-]+|[:=]")
 _NEAR = 3
 _WAY = 0.6
 """How much code is the answer to how something is done."""
+_HOW_IS = re.compile(
+    r"\bhow\s+(?:is|are|was|were|(?:can|could|should|may|might|must|will|would)\b.{0,80}?\bbe"
+    r"|(?:has|have|had)\b.{0,80}?\bbeen)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"(?<!\band)(?<!\bor)\s([a-z]{2,}(?<!e)ed)(?=\s*(?:[?.,;!]|$|(?:in|at|by|for|from|with|into|on|to|of|as|when|if|during"
+    r"|after|before|via|without|within|under|through|using)\b))",
+    re.IGNORECASE,
+)
+"""A participle that no noun follows: *kept* things are *stored*."""
+_DO_EN = re.compile(
+    r"\bhow\s+(?:to|(?:do|does|did|can|could|should|would|will|might|must)\s+(?:i|you|we|one|they|people|he|she|it))"
+    r"\s+(?:(?:best|also|\w+ly)\s+)?([a-z]+)|\b(?:ways?|methods?|means|steps|procedures?)\s+(?:to|of|for)\s+([a-z]+)",
+    re.IGNORECASE,
+)
+_DO_ZH = re.compile(
+    r"(?:如何|怎样|怎么|什么(?:方法|方式|办法|手段))(?:才|才能|能够?|可以|去|来|被|进行|加以)*([\u3400-\u9fff]{2,})"
+)
 _CLASS = re.compile(r"\b(?:what|which)\s+([\w-]+)\b|(?:哪一?[个种款些项家]|什么)([\u3400-\u9fff]{1,3})", re.IGNORECASE)
 
 
@@ -68,6 +88,8 @@ class Form:
     """What the question asks to define and nothing else, *spanning tree* of "What is a spanning tree?"; else empty."""
     default: bool = False
     """The question asks what something is by default."""
+    deed: str = ""
+    """The term for what is to be done, where the question asks how: *treat* of "How is it treated?", 治疗."""
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +99,7 @@ def form_of(question: str, way: bool) -> Form:
     code = WANTS_CODE.search(text) is not None
     name = way or code or _WANTS_NAME.search(text) is not None
     default = _ASKS_DEFAULT.search(text) is not None
-    return Form(1.0 if code else _WAY * way, name, _head(text), _subject(text), default)
+    return Form(1.0 if code else _WAY * way, name, _head(text), _subject(text), default, _deed(text) if way else "")
 
 
 def class_words(question: str) -> frozenset[str]:
@@ -133,6 +155,15 @@ def _head(text: str) -> str:
     return kept[-1] if kept else ""
 
 
+def _deed(text: str) -> str:
+    how, to_do, han = _HOW_IS.search(text), _DO_EN.search(text), _DO_ZH.search(text)
+    done = _DONE.findall(text, how.end()) if how else [to_do[1] or to_do[2]] if to_do else []
+    if done:
+        return next(iter(question_terms(done[-1])), "")
+    begins = [term for term in question_terms(text) if len(term) > 1 and han and han[1].startswith(term)]
+    return begins[0] if begins and all(tag[0] == "v" for _, tag in segmenting.tag(begins[0])) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Quote:
     """A sentence of a passage with what it offers to the question."""
@@ -165,3 +196,8 @@ class Asking:
     renamed: tuple[tuple[str, ...], ...]
     """Other names of the question's expressions."""
     form: Form
+
+    @property
+    def deed(self) -> str:
+        """What the question asks the way of, as it writes it: *treated*; empty where it asks otherwise."""
+        return self.question.forms.get(self.form.deed, "")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine.builtin.answer_reading import MARKER, nearest_strip, statements
+from engine.builtin.answer_reading import MARKER, begins_with_gap, nearest_strip, statements
 from engine.builtin.answer_support import YES_OR_NO, cited_by, graph_texts, word_checks
 from engine.builtin.direct import direct_answer
 from engine.builtin.markers import markers_in, without_markers
@@ -148,7 +148,8 @@ def _worked(record: RunRecord) -> Worked | None:
 def _otherwise(record: RunRecord) -> AnswerNote:
     """The note of an answer without unsupported sentences; empty for one that cites what bears it out.
 
-    A built-in generator quotes with markers or says that it cannot tell: a denial next to a marker is a passage's own.
+    A built-in generator quotes with markers or says that it cannot tell, before all else where it quotes too: a denial
+    next to a marker is a passage's own.
     """
     worked = _worked(record)
     # What was worked out from cells needs no marker.
@@ -157,7 +158,7 @@ def _otherwise(record: RunRecord) -> AnswerNote:
     if record.context is None or not (record.context.passages or record.context.tables):
         return ""
     if record.config.models.generator.built_in:
-        return "" if cites else "cannot_tell"
+        return "" if cites and not begins_with_gap(record.answer) else "cannot_tell"
     if denies(record.answer):
         return "cannot_tell"
     return "" if cites else "uncited"

@@ -100,6 +100,11 @@ def sources_differ(answer: str) -> bool:
     return any(item.part == "note" and _DIFFER.search(item.text) for item in statements(answer))
 
 
+def begins_with_gap(answer: str) -> bool:
+    """Return whether an answer says what its sources lack before it says anything of what was asked."""
+    return next((item.part == "gap" for item in statements(answer) if item.part != "note"), False)
+
+
 def _part(text: str, markers: tuple[int, ...]) -> Part:
     if text.startswith(_FENCE):
         return "aside"

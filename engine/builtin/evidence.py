@@ -21,7 +21,7 @@ from engine.model.values import AnswerKind, Language
 COVERED_FROM = 0.6
 """Credit from which a term counts as covered: an exact form, a related form, or most of a long Chinese word."""
 _RELATED = 0.6
-"""Credit for an English word that shares its beginning with the term (symptom, symptomatic)."""
+"""Credit for an English word that shares its beginning with the term (treated, treatment)."""
 _SAME_CHARACTERS = 0.5
 """Most credit for a Chinese word whose characters stand apart: related words often share one (颁布, 颁发)."""
 _OTHER_NAME = 0.8
@@ -294,9 +294,10 @@ def _credit(term: str, unit: _Unit) -> float:
         return max(by_pairs, by_characters)
     if term in unit.known:
         return 1.0
-    if len(term) > _SHARED_PREFIX and term.isalpha():
+    if len(term) >= _SHARED_PREFIX and term.isalpha():
         start = term[: max(_SHARED_PREFIX, len(term) - 3)]
-        return _RELATED if any(word.startswith(start) for word in unit.known) else 0.0
+        shorter = any(term[:length] in unit.known for length in range(_SHARED_PREFIX, len(term)))
+        return _RELATED if shorter or any(word.startswith(start) for word in unit.known) else 0.0
     return 0.0
 
 

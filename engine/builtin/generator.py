@@ -21,7 +21,15 @@ from engine.builtin.quotable import Quotable, ends, is_property, is_sentence, le
 from engine.builtin.report import as_messages, spoken
 from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of
-from engine.builtin.unmentioned import missing_terms, names_apart, shares_of, stands_in, unknown_names, writes_code
+from engine.builtin.unmentioned import (
+    missing_terms,
+    names_apart,
+    shares_of,
+    stands_in,
+    undone,
+    unknown_names,
+    writes_code,
+)
 from engine.model.language import language_of
 from engine.model.values import NOTHING_AROUND, AnswerKind, Around, Language, Passage, PassageId, Surrounding
 from engine.model.wording import KINDS
@@ -144,13 +152,21 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     difference = differing(quotes, every, read)
     if difference is not None and difference.outdated:
         quotes = [quote for quote in quotes if quote.marker != difference.second.marker]
+    unmentioned = () if foreign or cells else missing_terms(asking, read)
+    deed = "" if foreign or cells else undone(asking, read)
+    unsaid = [form for form in asking.question.forms.values() if form == deed or form in unmentioned]
+    missing = say("missing", terms=say.listed(unsaid)) if unsaid else ""
+    first = deed and len(asking_clauses(request.question)) < 2
+    if first:
+        # What is quoted is no answer then, which stands before it.
+        yield f"{gap.join([*opening, missing])}\n\n"
+        opening = []
     yield gap.join([*opening, say("foreign" if foreign else "lead")])
     for sentence in cells:
         yield f" {sentence}"
     yield from _quoted(quotes, gap, asking)
-    unmentioned = () if foreign or cells else missing_terms(asking, read)
-    if unmentioned:
-        yield f"\n\n{say('missing', terms=say.listed(unmentioned))}"
+    if missing and not first:
+        yield f"\n\n{missing}"
     if request.open_parts:
         yield f"\n\n{say('open', parts=say.listed([part.rstrip('?？') for part in request.open_parts]))}"
     if difference is not None:
@@ -264,7 +280,9 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
         term = named.get(item.entry, {})
         near = math.fsum({**term, **own}.values())
         lead = _part(before, _LEAD) if _gives(asking, sentence) else {}
-        covers = {**_part(named.get(item.heading, above), _UNDER), **lead, **_part(term, _TERM), **own}
+        does = asking.deed in own
+        under = _part(named.get(item.heading, above), _TERM if does else _UNDER)
+        covers = {**under, **lead, **_part(term, _TERM), **own}
         words = frozenset(terms(sentence))
         text = sentence.casefold()
         renamed = [any(stands_in(name, text) for name in names) for names in asking.renamed]
@@ -279,7 +297,7 @@ def _quotes(asking: Asking, passage: Passage, marker: int, scale: float) -> Iter
             text=sentence,
             words=words,
             covers=covers,
-            kinds=tuple(_kind(clause, sentence) * context for clause in asking.clauses),
+            kinds=tuple(_kind(asking, clause, sentence, does) * context for clause in asking.clauses),
             extra=_RENAMED * again
             + _HEADING * heading * (1.2 - 0.1 * min(position, 6))
             + _RANK / marker
@@ -317,9 +335,13 @@ def _formed(asking: Asking, item: Quotable) -> float:
     return _STATES * says_what(form, item.text) + _NAMES * named + code
 
 
-def _kind(asked: Asked, sentence: str) -> float:
+def _kind(asking: Asking, asked: Asked, sentence: str, does: bool) -> float:
+    """Score how well a sentence, which says what is to be done or not, holds the kind of answer asked for."""
+    if asked.kind in HARD_KINDS:
+        return answer_strength(asked, sentence)
     # Causes and ways are marked by connectives, which occur in many sentences that answer something else.
-    return answer_strength(asked, sentence) * (1.0 if asked.kind in HARD_KINDS else 0.5)
+    done = asked.kind == "way" and asking.deed and asking.deed.lower() in asked.folded
+    return 0.5 * (float(does) if done else answer_strength(asked, sentence))
 
 
 def _covers(question: Question, text: str) -> dict[str, float]:

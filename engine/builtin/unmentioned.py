@@ -53,27 +53,46 @@ def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...
 
     None of a question with words that cannot be cut: pieces of them are no words to look for.
     """
+    says = asking.question.forms
+    weights = {form: weight_of(term) for term, form in says.items()}
+    bar = max(_RARE, _TELLING * max(weights.values(), default=0.0))
+    asked = class_words(asking.question.text)
+    return tuple(
+        form
+        for form in _unsaid(asking, passages)
+        if form.lower() not in asked and weights[form] >= bar and _names_something(form)
+    )[:_NAMED]
+
+
+def undone(asking: Asking, passages: Sequence[Passage]) -> str:
+    """What a question asks the way of, *treated*, 治疗, where no passage has a word of that family, common or not.
+
+    Empty where it is said, where the question asks otherwise, and for "How do I make …", which manuals never repeat.
+    """
+    term, form = asking.form.deed, asking.deed
+    if form not in _unsaid(asking, passages) or (stem(form.lower()) in _plain() and not form.endswith("ed")):
+        return ""
+    begins = re.compile(rf"(?<![a-z]){re.escape(term)}")
+    return "" if len(term) > _SHORT and begins.search(_said(passages).casefold()) else form
+
+
+def _unsaid(asking: Asking, passages: Sequence[Passage]) -> list[str]:
+    """Terms of the question, as it writes them, that no passage has, neither as such nor under another name."""
     question = asking.question
     if is_uncut(question.text):
-        return ()
+        return []
     covered: set[str] = set()
     for passage in passages:
         covered.update(weigh(question, names_apart(passage.text), passage.similarity, heading=passage.above).covered)
     text = _said(passages).casefold()
     named = _named_otherwise(question, text)
-    says = {form: weight_of(term) for term, form in question.forms.items()}
-    bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
-    asked = class_words(question.text)
-    return tuple(
+    return [
         form
-        for form, weight in says.items()
+        for form in question.forms.values()
         if form not in covered
-        and form.lower() not in asked
-        and weight >= bar
-        and _names_something(form)
         and not _in_characters(form, text)
         and not any(form.casefold() in known for known in named)
-    )[:_NAMED]
+    ]
 
 
 def unknown_names(
@@ -207,8 +226,8 @@ def _names_something(form: str) -> bool:
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Return whether a name, or a word of the same family, stands in a case-folded text: urination, urine."""
+    """Return whether a name, or a word of the same family, stands in a case-folded text: pregnancy, pregnant."""
     name = name.casefold()
     if name.isascii() and len(name) <= _ABBREVIATION:
         return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text) is not None
-    return name in text or (name.isascii() and len(name) > 6 and name[:4] in text)
+    return name in text or (name.isascii() and len(name) > 6 and name[:5] in text)

@@ -295,6 +295,37 @@ def test_a_definition_begins_with_what_it_defines_and_need_not_say_is() -> None:
         assert says_what(form, "灯塔树保留全部灯塔，只留下刚好够用的灯。") > says_what(form, "造价最低的是最小灯塔树。")
 
 
+@pytest.mark.parametrize(
+    ("question", "section", "texts", "quoted"),
+    [
+        (
+            "How is type 2 diabetes treated?",
+            "Type 2 diabetes",
+            (
+                "Type 2 diabetes can stay silent for years. Eyes must first be examined through wide pupils in type 2 "
+                "diabetes, and in type 2 diabetes use is made of photographs.",
+                "Type 2 diabetes makes up more than 90 % of cases. Muscle and liver respond poorly to insulin. "
+                "Treatment begins with food, exercise and usually metformin.",
+            ),
+            "Treatment begins with food",
+        ),
+        (
+            "2型糖尿病如何治疗？",
+            "2型糖尿病",
+            ("2型糖尿病可以多年不声不响。2型糖尿病的眼底要用照相机检查。", "2型糖尿病占九成以上。治疗先从饮食做起。"),
+            "治疗先从饮食做起",
+        ),
+    ],
+)
+def test_the_sentence_that_says_what_is_done_comes_first_where_its_heading_says_to_what(
+    question: str, section: str, texts: tuple[str, ...], quoted: str
+) -> None:
+    """Others have more words of the question, and connectives of a way (*use*, *through*), but do not say how."""
+    said = answer(question, *texts, section=section)
+    assert quoted in said
+    assert re.findall(r"\[(\d)\]", said)[0] == "2"
+
+
 def test_the_class_of_thing_asked_for_is_not_called_missing() -> None:
     text = answer("Which package do I need to read lamps?", "To read lamps you need `lampreader`.")
     assert "lampreader" in text

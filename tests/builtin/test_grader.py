@@ -171,6 +171,21 @@ def test_another_name_of_a_term_covers_it_at_a_discount(question: str, own: str,
     assert own in weigh(read, "Bread rises in a warm place.", 0.3).missing
 
 
+@pytest.mark.parametrize(
+    ("question", "own", "family"),
+    [
+        ("How is gout treated?", "treated", "The treatment of gout is rest."),
+        ("What is the treatment of gout?", "treatment", "Gout is treated with rest."),
+        ("Who was elected in Rome?", "elected", "The election in Rome was fair."),
+    ],
+)
+def test_a_word_of_the_same_family_covers_a_term_in_either_direction(question: str, own: str, family: str) -> None:
+    """SC-03: a verdict calls nothing missing that the passage says as a noun instead of a verb."""
+    read = read_question(question)
+    assert own in weigh(read, family, 0.3).covered
+    assert own in weigh(read, "Bread rises in a warm place in Rome, for gout and all.", 0.3).missing
+
+
 def test_a_passage_that_answers_one_part_of_a_compound_question_passes() -> None:
     """SC-03: relevant is what answers wholly or in part; terms are still told of the whole question."""
     first = "Which mathematician walked over the bridges of Kaliningrad"

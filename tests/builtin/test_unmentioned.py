@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from engine.builtin.abstain import abstention
+from engine.builtin.answer_reading import begins_with_gap
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.unmentioned import stands_in
 from engine.model.language import language_of
@@ -17,12 +18,13 @@ DOCS_ZH = "FastAPI 可以用 WebSocket 连接客户端。要连接数据库，�
 DOCS_EN = "FastAPI can connect clients with WebSockets. To connect a database, create an engine first."
 
 
-def answer(question: str, *texts: str, title: str = "") -> str:
+def answer(question: str, *texts: str, title: str = "", verified: bool = True) -> str:
     passages = tuple(
         Passage(PassageId(f"p{number}"), f"p{number}.md", text, 0.5, 0.9, title=title)
         for number, text in enumerate(texts, 1)
     )
-    return asyncio.run(BuiltinGenerator().generate(GenerationRequest(question, passages, language_of(question), True)))
+    request = GenerationRequest(question, passages, language_of(question), verified)
+    return asyncio.run(BuiltinGenerator().generate(request))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,59 @@ def test_a_question_whose_main_term_stands_nowhere_is_refused_and_the_term_named
 )
 def test_what_is_written_otherwise_or_only_part_of_the_question_is_answered(question: str, text: str) -> None:
     assert "[1]" in answer(question, text)
+
+
+COMMON = "Type 2 diabetes makes up more than 90 % of cases, and high age must be counted first among its risks."
+COMMON_ZH = "2型糖尿病占全部病例的九成以上，可以多年不声不响。"
+FIRST = ("Not in the passages: ", "资料中没有直接提到：")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "named"),
+    [
+        ("How is type 2 diabetes treated?", COMMON, "treated"),
+        ("How is type 2 diabetes prevented in children?", COMMON, "prevented"),
+        ("How can type 2 diabetes be treated at home?", COMMON, "treated"),
+        ("How do I treat type 2 diabetes?", COMMON, "treat"),
+        ("What are the best ways to treat type 2 diabetes?", COMMON, "treat"),
+        ("2型糖尿病如何治疗？", COMMON_ZH, "治疗"),
+        ("怎样才能治愈2型糖尿病？", COMMON_ZH, "治愈"),
+        ("2型糖尿病用什么方法治疗？", COMMON_ZH, "治疗"),
+    ],
+)
+@pytest.mark.parametrize("verified", [True, False])
+def test_where_no_passage_says_what_is_to_be_done_the_answer_begins_with_that(
+    question: str, text: str, named: str, verified: bool
+) -> None:
+    """SC-07: says what is missing where one looks, however common the word; what is quoted is about the rest."""
+    said = answer(question, text, verified=verified)
+    first, _, rest = said.partition("\n\n")
+    assert named in first and any(note in first for note in FIRST) and "[1]" in rest
+    assert begins_with_gap(said) and first.startswith(FIRST) == verified
+    assert not any(note in rest for note in FIRST)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How is type 2 diabetes treated?", "Treatment of type 2 diabetes begins with food."),
+        ("How is type 2 diabetes treated?", "Therapy of type 2 diabetes begins with food."),
+        ("How is type 2 diabetes prevented?", "Prevention of type 2 diabetes begins with food."),
+        ("How is opened insulin stored?", "Storage of opened insulin: below 30 degrees."),
+        ("How is opened insulin stored?", "Opened insulin is kept below 30 degrees."),
+        ("How is type 2 diabetes treated, and how common is it?", COMMON),
+        ("How common is type 2 diabetes, and how is it treated?", COMMON),
+        ("How is type 2 diabetes diagnosed and treated?", "Type 2 diabetes is diagnosed by fasting glucose."),
+        ("How are opened pens of insulin seen?", "An opened pen of insulin is clear, and one sees through it."),
+        ("How do I make insulin last?", "Insulin lasts for 28 days."),
+        ("How is type 2 diabetes treated?", COMMON_ZH),
+        ("2型糖尿病如何治疗？", "2型糖尿病的疗法先从饮食做起。"),
+        ("Which type of diabetes is treated with insulin?", "Type 1 diabetes needs insulin."),
+    ],
+)
+def test_what_is_done_may_be_said_in_a_word_of_its_family_or_in_part(question: str, text: str) -> None:
+    said = answer(question, text)
+    assert "[1]" in said and not begins_with_gap(said)
 
 
 def test_a_name_in_the_title_of_the_source_is_mentioned() -> None:

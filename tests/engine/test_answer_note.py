@@ -10,7 +10,7 @@ import pytest
 
 from engine.builtin.answer_note import denies, noted, wordless
 from engine.engine import Engine
-from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.events import AnswerBegun, RunFinished, fold_all
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
@@ -116,6 +116,17 @@ def test_an_invented_figure_never_passes_unsaid_in_any_workflow(world: World, wo
     said = seed_response(record)
     assert (said["outcome"], said["support"], said["answerNote"]) == (record.outcome, "unsupported", "unsupported")
     assert said["unsupportedSentences"][0]["missing"] == ["$10.00"]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+@pytest.mark.parametrize("question", ["How is an Euler circuit programmed?", "怎样治愈1型糖尿病？"])
+def test_an_answer_about_all_but_what_is_to_be_done_is_not_called_one(
+    world: World, workflow: WorkflowName, question: str
+) -> None:
+    """SC-07, DL-06: passages passed that no word of programming stands in; no memory is made of what they say."""
+    record = world.engine.run(question, RunConfig(workflow=workflow))
+    assert record.outcome in ("answered", "answered_forced") and record.citations
+    assert (record.answer_note, record.support, record.remembered) == ("cannot_tell", "cannot_tell", None)
 
 
 def test_a_run_of_an_older_version_is_checked_when_it_is_read(world: World) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.builtin.answer_reading import sources_differ
+from engine.builtin.answer_reading import begins_with_gap, sources_differ
 from engine.builtin.answer_support import unsupported_sentences
 from engine.builtin.sameness import near_enough
 from engine.errors import ModelError, RunWarning, StoreError, WorkbenchError
@@ -82,7 +82,8 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     """Keep the answer that stands, unless of a trial; a store that cannot be written is a warning.
 
     Not kept are answers without a search, which rest on a memory or on nothing, those that no one judged, those whose
-    sources contradict each other, and those that say what their sources do not: a memory would tell it as plain facts.
+    sources contradict each other or lack what was asked, and those that say what their sources do not: a memory would
+    tell it as plain facts.
     Nor are those that passed and hold no sentence that answers: what tells a reader what to do is no claim.
     """
     draft = best_draft(state["drafts"])
@@ -90,7 +91,8 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     if draft is None or draft.direct or draft.evaluation is None or not remembers:
         return {}
     given = Given(read_for(state, draft.index))
-    if sources_differ(draft.text) or unsupported_sentences(state["question"], draft.text, given):
+    text = draft.text
+    if sources_differ(text) or begins_with_gap(text) or unsupported_sentences(state["question"], text, given):
         return {}
     memory = await _memory(state["question"], draft, run, trace)
     if memory.passed and not memory.claim:
