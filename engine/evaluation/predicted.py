@@ -81,7 +81,7 @@ def predicted_wrong(evidence: Evidence, confidence: float = 0.95) -> Predicted |
 def drawn_at_random(evidence: Evidence) -> int:
     """Answers given in a gathering that people judged because they were drawn at random: what an estimate takes."""
     given = (item.own for item in _once(evidence) if _given(item.own))
-    return sum(told.judged is not None and told.judged.at_random for told in given)
+    return sum(answer.judged is not None and answer.judged.at_random for answer in given)
 
 
 def estimate(

@@ -101,7 +101,7 @@ def _listed(given: Any) -> Sequence[Mapping[str, Any]]:
 def _chances(items: Iterable[Mapping[str, Any]]) -> list[tuple[str, float]]:
     """Tokens with their probabilities; none at all where a number is no log-probability.
 
-    Servers write two tokens alike that differ in a blank alone, each with a probability of its own.
+    Servers write two tokens in the same way that differ only in a blank, each with a probability of its own.
     """
     found: dict[tuple[str, float], None] = {}
     for item in items:

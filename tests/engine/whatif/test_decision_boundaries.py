@@ -110,11 +110,11 @@ def test_every_cell_of_a_map_holds_what_a_what_if_of_its_corners_and_its_try_val
     assert here.y0 <= getattr(record.config, y) <= here.y1
     for cell in data.draw(st.lists(st.sampled_from(found.cells), min_size=1, max_size=5)):
         for at_x, at_y in ((cell.x0, cell.y0), (cell.x1, cell.y1), (cell.x_try, cell.y_try)):
-            told = what_if(record, _changed(_changed(record.config, x, at_x), y, at_y))
-            assert (cell.state, cell.outcome, cell.rewrites) == (told.state, told.outcome, told.rewrites)
-            assert cell.round == len(told.steps) - 1
-            assert cell.steps == told.cost.calls + told.cost.built_in_calls - (told.checks or 0)
-            assert cell.reason == (told.decisions[-1].reason if told.decisions else None)
+            real = what_if(record, _changed(_changed(record.config, x, at_x), y, at_y))
+            assert (cell.state, cell.outcome, cell.rewrites) == (real.state, real.outcome, real.rewrites)
+            assert cell.round == len(real.steps) - 1
+            assert cell.steps == real.cost.calls + real.cost.built_in_calls - (real.checks or 0)
+            assert cell.reason == (real.decisions[-1].reason if real.decisions else None)
     assert_tiled(found)
 
 

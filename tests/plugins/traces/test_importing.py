@@ -213,7 +213,7 @@ def test_who_knows_the_id_of_a_trace_does_not_read_what_others_imported_of_it(en
                 ask(forged)
         both = [*forged, *file_of(ungraded("their own", "Why?").otlp("A."))]
         seen, taken = Traces.of(engine).preview(both), Traces.of(engine).take(both)
-        # What is told of it is not the id of a run that they do not find.
+        # What is said of it is not the id of a run that they do not find.
         assert [trace.trace_id for trace in seen.found.traces] != [] and not seen.known
         assert [item.code for item in seen.found.left_out] == ["hidden"] and taken.new == 1
         assert all(engine.record(run_id).question == "Why?" for run_id in taken.runs)
