@@ -214,7 +214,7 @@ def _running_of(model: str, settings: Settings, kind: LocalKind) -> _Running:
             return former
         running = _all[settings.data_dir, path] = _Running(model, path, found, version)
     if former is not None:
-        # What it would go on saying is of a file that is no longer there.
+        # What it would still say is of a file that is no longer there.
         former.stop()
     return running
 

@@ -77,7 +77,7 @@ class _Now(Collector):
         return ()
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        yield GaugeMetricFamily("workbench_runs_active", "Runs that go on.", value=self._engine.active_runs())
+        yield GaugeMetricFamily("workbench_runs_active", "Runs in progress.", value=self._engine.active_runs())
         jobs = GaugeMetricFamily("workbench_jobs", "Jobs of the knowledge base, by state.", labels=("state",))
         states = Tally(job.state for job in self._engine.ingestions.here())
         for state in get_args(JobState):
