@@ -38,7 +38,8 @@ OPENAI = "text/event-stream"
 LINE = '{"message": {"role": "assistant", "content": "'
 THOUGHT = '{"message": {"role": "assistant", "content": "", "thinking": "'
 EVENT = 'data: {"id": "1", "choices": [{"index": 0, "delta": {"content": "'
-PIECE = LINE + 'yes "}, "done": false}\n'
+PIECE = LINE + '--- "}, "done": false}\n'
+"""Signs alone: words that are said again and again are left before they are too many."""
 CHATS = {
     "a line": ("ollama:m", Flood(LINE)),
     "a line of thinking": ("ollama:m", Flood(THOUGHT)),
@@ -49,7 +50,7 @@ CHATS = {
     "compressed": ("ollama:m", Flood("", encoding="gzip")),
     "an event": ("openai:m", Flood(EVENT, kind=OPENAI)),
     "lines of one event": ("openai:m", Flood("", "data: x\n", kind=OPENAI)),
-    "events without end": ("openai:m", Flood("", EVENT + 'yes "}}]}\n\n', kind=OPENAI)),
+    "events without end": ("openai:m", Flood("", EVENT + '--- "}}]}\n\n', kind=OPENAI)),
     "a fault of the other protocol": ("openai:m", Flood('{"error": {"message": "', status=500)),
 }
 
