@@ -60,6 +60,7 @@ def test_a_question_is_answered_in_sight_and_its_citations_open_their_passages(o
     assert page.locator(".live.replaying").count() == 0, "motion is not wanted in this tab"
     page.get_by_role("tab", name="运行轨迹").click()
     expect(page.locator(".passages")).not_to_be_visible()
+    tab.settle()
     answer.locator("button.cite").first.click()
     expect(page.get_by_role("tab", name=re.compile(r"片段 \d+"))).to_have_attribute("aria-selected", "true")
     expect(page.locator(".passages [aria-expanded=true]").first).to_be_in_viewport()
