@@ -224,7 +224,7 @@ def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int
     rewrites = sum(not item.initial for item in record.rewrites)
     counted = ((REWRITES, rewrites - found.rewrites), (_ANSWERS, len(record.drafts) - found.answers))
     if found.checks is None:
-        # Of an answer that is not written, nobody knows how many sentences a model would check.
+        # How many sentences of an answer not yet written a model would check is unknown.
         return counted
     return (
         *counted,

@@ -34,7 +34,7 @@ from engine.builtin.terms import is_han, question_terms, stem
 from engine.model.values import Memory
 
 RECALL_BAR = 0.75
-"""Similarity (SC-09) from which a remembered question is *similar*: worth showing to whoever decides."""
+"""Similarity (SC-09) from which a remembered question is *similar*: worth showing to the person who decides."""
 
 _FILLERS = frozenset(
     stem(word)

@@ -154,7 +154,7 @@ class Paths:
     calls: IntArray
     built_in_calls: IntArray
     checks: IntArray
-    """Of these, those that check the recorded answer, where it stands; of another one nobody knows how many."""
+    """Of these, those that check the recorded answer, where it stands; how many another one needs is unknown."""
     screened: IntArray
     """Kept passages of the path that a cascade's screener judged, by round."""
     left: IntArray
