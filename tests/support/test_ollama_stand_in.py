@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -97,3 +98,16 @@ def test_a_reply_that_raises_fails_the_test_that_wrote_it() -> None:
 
     with pytest.raises(KeyError, match="forgotten case"):
         ask_once()
+
+
+def test_a_client_that_connects_while_it_closes_is_dropped_at_once() -> None:
+    for _ in range(50):
+        with OllamaStandIn() as closing:
+            port = httpx.URL(closing.url).port
+            assert port is not None
+            client = socket.create_connection(("127.0.0.1", port), timeout=60)
+        with client:
+            try:
+                assert client.recv(1) == b""
+            except ConnectionError:
+                pass

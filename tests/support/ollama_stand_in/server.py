@@ -183,6 +183,11 @@ class OllamaStandIn:
         server = await loop.create_server(lambda: WatchedConnection(converse), "127.0.0.1", 0)
         ready.set_result(server.sockets[0].getsockname()[1])
         await closing.wait()
+        # What has been accepted takes three turns of the loop until it is made; one that meets a closed server before
+        # that is never closed, and its client waits.
+        loop.remove_reader(server.sockets[0].fileno())
+        for _ in range(3):
+            await asyncio.sleep(0)
         server.close()
         for conversation in conversations:
             conversation.cancel()
