@@ -87,6 +87,9 @@ _BY_TEXT: tuple[tuple[str, Kind], ...] = (
     ("permission denied", "refused"),
     ("server unavailable", "unreachable"),
     ("channel closed", "unreachable"),
+    # A server says so with a code of its own from some calls only.
+    ("collection not found", "unknown"),
+    ("can't find collection", "unknown"),
     # What the embedded store says of its own files; it passes on what reading them raised.
     ("file exists", "half_made"),
     ("codec can't decode", "damaged"),

@@ -42,7 +42,9 @@ def test_no_class_is_mapped_that_the_libraries_do_not_have() -> None:
 @pytest.mark.parametrize(
     ("code", "message", "expected"),
     [
-        (100, "collection not found[collection=notes]", UnknownCollection),
+        (100, "not there", UnknownCollection),
+        (65535, "collection not found[database=default][collection=notes]", UnknownCollection),
+        (1, "can't find collection[database=default][collection=notes]", UnknownCollection),
         (2, "Fail connecting to server on milvus:19530", StoreError.unreachable),
         (
             1,
