@@ -26,6 +26,11 @@ class ModelError(WorkbenchError):
         N_("Raise the time budget of the run, or choose a smaller model."),
         code="WB413",
     )
+    answer_late = Message(
+        N_("{model} had not finished the answer after {seconds} s, all the time that was left for it."),
+        N_("Raise the time budget of the run, or choose a smaller model."),
+        code="WB413",
+    )
     answer_cut = Message(
         N_("The answer of {model} breaks off: it reached the limit of its reply after {tokens} tokens."),
         N_("Raise num_ctx for the generator, or ask more narrowly."),

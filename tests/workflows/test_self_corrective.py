@@ -260,9 +260,13 @@ def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
 def test_a_generation_that_hangs_ends_with_its_allowance() -> None:
     """SC-13"""
     resources = FakeResources(grader=FakeGrader(relevant=ALL), generator=FakeGenerator(gate=asyncio.Event))
-    resources.settings = resources.settings.model_copy(update={"generation_allowance_s": 0.05})
+    resources.settings = resources.settings.model_copy(update={"generation_allowance_s": 1.5})
     record = finished(resources, RunConfig(gate="pass_rate", budget_s=1))
     assert (record.outcome, record.reason) == ("failed", "WB413")
+    # All of it, which is not the budget of the run.
+    assert record.error is not None
+    assert record.error.params["seconds"] == "1.5"
+    assert "left for it" in record.error.fact
 
 
 def test_no_token_is_taken_back_and_a_marker_that_points_nowhere_is_never_streamed() -> None:

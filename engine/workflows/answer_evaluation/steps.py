@@ -124,7 +124,7 @@ async def _written(state: Mapping[str, Any], run: RunContext, citing: Citing[Str
         async with run.within(limit_s):
             text = await own_roles(run, AnswerRoles).writer.write(state["messages"], citing)
     except TimeoutError:
-        raise ModelError.budget_spent(model=model, seconds=limit_s) from None
+        raise ModelError.answer_late(model=model, seconds=round(limit_s, 1)) from None
     draft = _draft(state["epoch"], citing.complete(text).answer)
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not draft.text.strip():

@@ -65,7 +65,7 @@ async def answered(
             text = await writing
     except TimeoutError:
         complete(citing, run, None)
-        raise ModelError.budget_spent(model=model, seconds=trace.limit_s or 0.0) from None
+        raise ModelError.answer_late(model=model, seconds=round(trace.limit_s or 0.0, 1)) from None
     except BaseException:
         complete(citing, run, None)
         raise

@@ -57,7 +57,7 @@ async def _said(request: DirectRequest, run: RunContext, citing: Citing[Streamed
         async with run.within(limit_s):
             text = await own_roles(run, DualRoles).direct.answer(request, citing)
     except TimeoutError:
-        run.warn(ModelError.budget_spent(model=model, seconds=limit_s or 0.0), _NODE)
+        run.warn(ModelError.answer_late(model=model, seconds=round(limit_s or 0.0, 1)), _NODE)
         return None
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
@@ -121,7 +121,7 @@ async def _written(
         async with run.within(limit_s):
             text = await run.roles.generator.generate(request, citing)
     except TimeoutError:
-        raise ModelError.budget_spent(model=model, seconds=limit_s) from None
+        raise ModelError.answer_late(model=model, seconds=round(limit_s, 1)) from None
     draft = _draft(state, citing.complete(text).answer)
     if not draft.text.strip():
         # Also where it was nothing but markers that point nowhere.
