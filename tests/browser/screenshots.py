@@ -288,7 +288,7 @@ def animated(frames: Sequence[bytes]) -> bytes:
 
 
 def settle(page: Page) -> None:
-    """Until scripts have ended, no skeleton is left, and two looks at the page's height agree."""
+    """Until scripts have ended, no skeleton is left, two looks at the page agree, and drawings fit their room."""
     page.wait_for_selector(IDLE)
     page.wait_for_function("() => !document.querySelector('[data-testid=\"stSkeleton\"]')")
     page.evaluate("() => document.fonts.ready")
@@ -300,6 +300,10 @@ def settle(page: Page) -> None:
             return now === then;
         }""",
         polling=700,
+    )
+    # Those that measure their room hear of it after a frame.
+    page.wait_for_function(
+        "() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => seen(1))))"
     )
     page.wait_for_selector(IDLE)
 
