@@ -58,7 +58,7 @@ def view(
         said = words("GGUF files run here without a server, once a package is installed:")
         parts += [node("p", "muted", said), command(install_command(PACKAGES), words)]
     elif not files:
-        said = words("Put a GGUF file into the folder models of the data folder, or fetch one:")
+        said = words("Put a GGUF file into the folder models of the data folder, or download one:")
         parts.append(node("p", "muted", said))
     missing = [item for item in offered if not item.here]
     if missing:
