@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,9 @@ from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
 from engine.knowledge.ingest import IngestItem
-from tests.pages.driving import ask, given, inline, opened, press, setting, visible
+from engine.settings import Settings
+from tests.pages.driving import ask, given, inline, on_pages, opened, press, setting, visible
+from tests.support.ollama_stand_in import Hangs, OllamaStandIn
 
 EN = words_for("en")
 EMPTY = "nothing_in_it"
@@ -128,3 +131,26 @@ def test_a_run_whose_model_does_not_answer_is_asked_of_the_built_in_roles(engine
     assert run != failed
     assert engine.wait(run, 60.0)
     assert engine.record(run).outcome == "answered"
+
+
+def test_a_run_whose_model_was_not_done_in_time_is_asked_again_with_more(tmp_path: Path) -> None:
+    """FV-04"""
+    with (
+        OllamaStandIn(["slow:1b"], reply=lambda _: "Everything in it [1].") as server,
+        on_pages(Engine.open(Settings(data_dir=tmp_path, ollama_url=server.url, generation_allowance_s=0.1))) as engine,
+    ):
+        engine.wait_until_ready()
+        server.script("chat", Hangs())
+        app = opened(generator="ollama:slow:1b", budget_s="1")
+        late = engine.record(ask(app, engine, "What is the power set of the empty set?"))
+        assert late.error is not None and late.error.code == "WB413"
+        assert EN("Try again with {seconds} s", seconds=60) in inline(app)
+        app.session_state["run_fault"] = {"action": {"name": "longer", "serial": 1}}
+        app.run()
+        assert not app.exception
+        run = app.session_state["run"]
+        assert engine.wait(run, 60.0)
+        record = engine.record(run)
+        assert (record.config.budget_s, record.outcome, record.answer) == (60, "answered", "Everything in it [1].")
+        app.run()
+        assert setting(app, "budget_s").value == 60

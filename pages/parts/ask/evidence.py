@@ -21,11 +21,11 @@ from components.common.workflow_view import view_of
 from components.labels import choices_of
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
-from engine.errors import WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow import workflow
 from engine.flow.flow import Tab
 from engine.messages import N_
-from engine.model.config import RoleModels, RunConfig
+from engine.model.config import PARAMETERS, RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from pages.parts.ask import answer, passages, path, rewrites, trace, verdicts, what_if_map, why
@@ -143,12 +143,16 @@ def result(record: RunRecord, words: Words, again: Callable[[RunRecord], None]) 
     if record.error is not None:
         offered = _ways_on(record, words) if may("editor") else ()
         pressed = fault_box(record.error, words, key="run_fault", actions=offered, workflow=record.workflow)
-        if pressed == "builtin":
-            built_in = replace(record.config, models=RoleModels())
-            want_settings(built_in)
-            again(replace(record, config=built_in))
-        if pressed == "again":
-            again(record)
+        config = record.config
+        match pressed:
+            case "builtin":
+                config = replace(config, models=RoleModels())
+            case "longer":
+                config = replace(config, budget_s=_longer(record))
+        if config != record.config:
+            want_settings(config)
+        if pressed:
+            again(replace(record, config=config))
     for place, warning in enumerate(record.warnings):
         if warning.code == MODE_FAULT:
             # Said above the answer, with each list that could not do its work.
@@ -158,11 +162,19 @@ def result(record: RunRecord, words: Words, again: Callable[[RunRecord], None]) 
 
 
 def _ways_on(record: RunRecord, words: Words) -> tuple[tuple[str, str], ...]:
-    """Offer what can be done after a fault: retry, and run without models if one was at fault."""
+    """Offer what can be done after a fault: retry, with more time if that ran out, and without models if one failed."""
+    code, longer = record.error.code if record.error else "", _longer(record)
     again = ("again", words("Try again"))
-    if record.error is None or not record.error.code.startswith(_OF_MODELS) or record.config.models == RoleModels():
+    if code == ModelError.answer_late.code and longer > record.config.budget_s:
+        again = ("longer", words("Try again with {seconds} s", seconds=f"{longer:g}"))
+    if not code.startswith(_OF_MODELS) or record.config.models == RoleModels():
         return (again,)
     return again, ("builtin", words("Ask the built-in roles"))
+
+
+def _longer(record: RunRecord) -> float:
+    """A time budget in which a run that was out of time may end: twice as long, and a minute or more."""
+    return float(min(max(60.0, 2 * record.config.budget_s), PARAMETERS["budget_s"].high))
 
 
 def tabs(
