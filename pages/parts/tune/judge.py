@@ -314,14 +314,13 @@ def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> No
     rows = [
         (
             f"{item.first or words('said in passing')} · {_second(item.second, words)}",
-            str(item.n),
-            f"{item.same / item.n:.2f}",
+            words("{done} of {total}", done=item.same, total=item.n),
             "–" if item.kappa is None else f"{item.kappa:.2f}",
         )
         for item in found
     ]
-    head = (words(NC_("agreement", "Judge")), words("pairs"), words("same"), words("Agreement beyond chance, κ"))
-    draw((table("flips", head, rows, (1, 2, 3)),), words, key=key)
+    head = (words(NC_("agreement", "Judge")), words(NC_("agreement", "same")), words("Agreement beyond chance, κ"))
+    draw((table("flips", head, rows, (1, 2)),), words, key=key)
 
 
 def _second(name: str, words: Words) -> str:
