@@ -230,21 +230,28 @@ def kinds_page() -> None:
 
 
 def counts_page() -> None:
+    import streamlit as st
+
     from components.common.i18n import words_for
     from engine.evaluation.annotation.agreement import Agreement
+    from engine.evaluation.annotation.store import Scores
     from engine.evaluation.noise import noise
     from engine.model.values import PassageId, Verdict
     from pages.parts.tune.bench_charts import noise_table
-    from pages.parts.tune.judge import agreement_table
+    from pages.parts.tune.judge import agreement_table, history_rows
 
     words = words_for("zh")
     agreement_table([Agreement("Ada", "Bo", 4, 3, None)], words, key="agreement")
     gradings = {PassageId("a"): [Verdict(p > 0.5, p, "") for p in (0.9, 0.6, 0.4, 0.8, 0.3)]}
     noise_table(noise(gradings), words, key="noise", texts={})
+    (row,) = history_rows([Scores("b", "set", "2025-03-01T00:00:00+00:00", {"quality": (0.833333, 12)})], words)
+    st.text(" ".join(row.values()))
 
 
 def test_a_share_of_a_few_is_a_count() -> None:
-    drawn = inline(AppTest.from_function(counts_page).run(timeout=60))
+    app = AppTest.from_function(counts_page).run(timeout=60)
+    drawn = inline(app)
+    assert " 10 / 12 " in app.text[0].value
     assert '"3 / 4"' in drawn and '"一致"' in drawn and '"2 / 5"' in drawn and '"翻转"' in drawn
 
 

@@ -374,12 +374,15 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
             "batch": item.batch_id,
             words("gathered"): moment(item.at),
             words("labels until"): moment(item.noted_at) if item.noted_at else "–",
-            **{words(MEASURES[name]): _score_text(item, name) for name in MEASURES},
+            **{words(MEASURES[name]): _score_text(item, name, words) for name in MEASURES},
             words("note"): item.note,
         }
         for item in reversed(found)
     ]
 
 
-def _score_text(item: Scores, name: str) -> str:
-    return f"{item.figures[name][0]:.2f} (n = {item.figures[name][1]})" if name in item.figures else "–"
+def _score_text(item: Scores, name: str, words: Words) -> str:
+    if name not in item.figures:
+        return "–"
+    value, n = item.figures[name]
+    return words("{done} of {total}", done=round(value * n), total=n)
