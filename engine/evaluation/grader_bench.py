@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from engine.evaluation.cases import Case
-from engine.evaluation.grader_intervals import bin_of, intervals_of
+from engine.evaluation.grader_intervals import bin_of, intervals_of, kappa_interval, share_interval
 from engine.evaluation.judgements import settled
 from engine.evaluation.matching import met_by
 from engine.evaluation.statistics import Interval, sign_test, wilson
@@ -196,11 +196,20 @@ class GraderFigures:
     questions: int = 0
     """Of the pairs that count."""
     intervals: Mapping[str, Interval] = field(default_factory=dict)
-    """Sampling error of κ, AUC, Brier score and calibration error, over questions; of few questions none is said."""
+    """Sampling error of the figures, by name, over questions; of few questions none is said."""
     unreadable_n: int = 0
     """Labelled pairs whose verdict could not be read: they are in no figure."""
     unlabelled_n: int = 0
     """Pairs with a readable verdict and no label of their own: they are in no figure."""
+
+    def rests_on(self, name: str) -> int | None:
+        """The judgements that a share is counted over; None for the figures that all of them are in."""
+        counts = self.confusion
+        return {
+            "precision": counts.true_pass + counts.false_pass,
+            "recall": self.relevant_n + self.files_n,
+            "f1": counts.n - counts.true_drop,
+        }.get(name)
 
     @property
     def in_use(self) -> CurvePoint | None:
@@ -223,8 +232,8 @@ class Cut:
     recall: float
     passing_n: int
     """Labelled pairs that pass: the precision is based on them."""
-    interval: Interval
-    """Of the precision; Wilson's."""
+    intervals: Mapping[str, Interval]
+    """Of precision and recall, as :attr:`GraderFigures.intervals`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +255,10 @@ class GraderComparison:
 
     n: int
     agreement: float | None
+    agreement_interval: Interval | None
     kappa: float | None
     """Cohen's, between the two; None without pairs or where both say the same of all of them."""
+    kappa_interval: Interval | None
     labelled_n: int
     first_right: int
     second_right: int
@@ -291,7 +302,8 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
     calibration = _bins(p, truth, bins)
     found: dict[FigureName, float | Missing] = dict.fromkeys(get_args(FigureName), "no_pairs")
     best = _best_of_files(graded)
-    files_passed = sum(reach >= cut for reach in best)
+    files = [(question, reach >= cut) for question, reach in best]
+    files_passed = sum(passes for _, passes in files)
     if usable:
         found = {**_errors(confusion, passed, truth), **_ranking(p, truth), "ece": _distance_from_diagonal(calibration)}
     if best and not truth.any():
@@ -299,6 +311,8 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
     if best:
         found["recall"] = (confusion.true_pass + files_passed) / (int(truth.sum()) + len(best))
     values = {str(name): value for name, value in found.items() if not isinstance(value, str)}
+    asked = [same_wording(pair.question) for pair in usable]
+    sampled = {**_shares(asked, passed, truth, files), **intervals_of(asked, p, truth, passed, bins)}
     return GraderFigures(
         n=len(usable),
         relevant_n=int(truth.sum()),
@@ -310,23 +324,43 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         curve=_curve(_reaches(usable), truth) if truth.any() and not truth.all() else (),
         bins=calibration,
         missing={name: value for name, value in found.items() if isinstance(value, str)},
-        questions=len({same_wording(pair.question) for pair in usable}),
-        intervals=intervals_of([same_wording(pair.question) for pair in usable], p, truth, passed, bins),
+        questions=len(set(asked)),
+        intervals={name: error for name, error in sampled.items() if name in values},
         unreadable_n=sum(pair.label is not None and pair.p_relevant is None for pair in graded),
         unlabelled_n=sum(pair.label is None and pair.p_relevant is not None for pair in graded),
         **values,
     )
 
 
-def _best_of_files(graded: Sequence[Pair]) -> list[float]:
-    """By label of a file how far its best passage reaches, where none of its passages is labelled as right."""
-    best: dict[tuple[str, int], float] = {}
+def _shares(
+    questions: Sequence[str], passed: BoolArray, truth: BoolArray, files: Sequence[tuple[str, bool]] = ()
+) -> dict[str, Interval]:
+    """The intervals of the shares, by name; ``files`` are questions of whole files, and whether the best one passes."""
+    right = passed & truth
+    of_files = np.array([passes for _, passes in files], dtype=bool)
+    found = {
+        "accuracy": share_interval(questions, passed == truth, np.ones(len(truth))),
+        "precision": share_interval(questions, right, passed),
+        "recall": share_interval(
+            [*questions, *(question for question, _ in files)],
+            np.concatenate((right, of_files)),
+            np.concatenate((truth, np.ones(len(files), dtype=bool))),
+        ),
+        "f1": share_interval(questions, 2.0 * right, passed + 1.0 * truth),
+    }
+    return {name: error for name, error in found.items() if error is not None}
+
+
+def _best_of_files(graded: Sequence[Pair]) -> list[tuple[str, float]]:
+    """The question of each label of a file, and how far its best passage reaches, where none is labelled as right."""
+    best: dict[tuple[str, int], tuple[str, float]] = {}
     named = {(pair.case_id, place) for pair in graded if pair.label for place in pair.files}
     for pair in graded:
         for place in pair.files if pair.label_source == "file" and pair.p_relevant is not None else ():
             key = pair.case_id, place
-            best[key] = max(best.get(key, pair.reach), pair.reach)
-    return [reach for key, reach in best.items() if key not in named]
+            reach = max(best[key][1], pair.reach) if key in best else pair.reach
+            best[key] = same_wording(pair.question), reach
+    return [found for key, found in best.items() if key not in named]
 
 
 def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
@@ -346,8 +380,8 @@ def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
         return None
     best = max(reached, key=lambda point: (point.recall, -point.cut))
     passes = reach >= best.cut
-    n = int(passes.sum())
-    return Cut(best.cut, best.precision, best.recall, n, wilson(int((passes & truth).sum()), n))
+    sampled = _shares([same_wording(pair.question) for pair in usable], passes, truth)
+    return Cut(best.cut, best.precision, best.recall, int(passes.sum()), sampled)
 
 
 def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> GraderComparison:
@@ -356,20 +390,22 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> 
     theirs = {(pair.case_id, pair.passage_id): pair for pair in second if pair.p_relevant is not None}
     both = [(pair, theirs[key]) for key, pair in ours.items() if key in theirs]
     said = [(mine.passes(cut), other.passes(cut)) for mine, other in both]
-    kappa = None
-    if len({verdict for row in said for verdict in row}) > 1:
-        kappa = _kappa(np.array([row[0] for row in said]), np.array([row[1] for row in said]))
+    ours_pass, theirs_pass = np.array(said, dtype=bool).reshape(-1, 2).T
+    asked = [same_wording(mine.question) for mine, _ in both]
+    kappa = _kappa(ours_pass, theirs_pass) if len({verdict for row in said for verdict in row}) > 1 else None
     truths = [mine.label if mine.label is not None else other.label for mine, other in both]
     judged = [(row[0] == truth, row[1] == truth) for row, truth in zip(said, truths, strict=True) if truth is not None]
     ahead: Counter[str] = Counter()
-    for (mine, _), row, truth in zip(both, said, truths, strict=True):
-        ahead[same_wording(mine.question)] += 0 if truth is None else (row[0] == truth) - (row[1] == truth)
+    for question, row, truth in zip(asked, said, truths, strict=True):
+        ahead[question] += 0 if truth is None else (row[0] == truth) - (row[1] == truth)
     only = (sum(net > 0 for net in ahead.values()), sum(net < 0 for net in ahead.values()))
     differing = [Disagreement(mine, other) for (mine, other), row in zip(both, said, strict=True) if row[0] != row[1]]
     return GraderComparison(
         n=len(both),
         agreement=sum(a == b for a, b in said) / len(said) if said else None,
+        agreement_interval=share_interval(asked, ours_pass == theirs_pass, np.ones(len(both))),
         kappa=kappa,
+        kappa_interval=kappa_interval(asked, ours_pass, theirs_pass),
         labelled_n=len(judged),
         first_right=sum(a for a, _ in judged),
         second_right=sum(b for _, b in judged),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from engine.evaluation.statistics import CONFIDENCE, SEED, Interval
+from engine.evaluation.statistics import CONFIDENCE, SEED, Interval, interval
 from engine.replay.masks import BoolArray, FloatArray, IntArray
 
 LEAST = 10
@@ -21,21 +23,42 @@ def intervals_of(
 ) -> dict[str, Interval]:
     """The 95 % intervals of κ, AUC, Brier score and calibration error, by name; all of them over pairs [n].
 
-    Percentile bootstrap; that of the calibration error is reflected at its value, since a resample is off the diagonal
-    by chance once more. None below :data:`LEAST` questions, and none of a figure that no resample changes: all right
-    in so many is not certain.
+    That of the calibration error is reflected at its value, since a resample is off the diagonal by chance once more.
     """
-    _, place = np.unique(np.array(questions, dtype=object).astype(str), return_inverse=True)
-    count = int(place.max(initial=-1)) + 1
+    return _resampled(questions, lambda weight: _figures(weight, p, truth, passed, bins))
+
+
+def kappa_interval(questions: Sequence[str], first: BoolArray, second: BoolArray) -> Interval | None:
+    """The 95 % interval of κ between two columns of verdicts [n]."""
+    return _resampled(questions, lambda weight: {"kappa": _kappa(weight, first, second)}).get("kappa")
+
+
+def share_interval(questions: Sequence[str], hits: NDArray[Any], of: NDArray[Any]) -> Interval | None:
+    """The 95 % interval of the share of ``hits`` among ``of`` [n]; None below :data:`LEAST` questions that have any."""
+    place, count = _numbered(questions)
+    mine, all_ = (np.bincount(place, column, count).astype(np.float64) for column in (hits, of))
+    if np.count_nonzero(all_) < LEAST:
+        return None
+    with np.errstate(invalid="ignore"):
+        return interval(mine / all_, weights=all_)
+
+
+def _resampled(questions: Sequence[str], figures: Callable[[FloatArray], dict[str, FloatArray]]) -> dict[str, Interval]:
+    """Percentile bootstrap of what ``figures`` makes of weights [rows, n].
+
+    None below :data:`LEAST` questions, and none of a figure that no resample changes: all right in so many is not
+    certain.
+    """
+    place, count = _numbered(questions)
     if count < LEAST:
         return {}
-    random, rows = np.random.default_rng(SEED), max(1, _PIECE // len(p))
+    random, rows = np.random.default_rng(SEED), max(1, _PIECE // len(place))
     drawn: dict[str, list[FloatArray]] = {}
     for start in range(0, _RESAMPLES, rows):
         chosen = random.multinomial(count, np.full(count, 1 / count), min(rows, _RESAMPLES - start))
-        for name, values in _figures(chosen[:, place].astype(np.float64), p, truth, passed, bins).items():
+        for name, values in figures(chosen[:, place].astype(np.float64)).items():
             drawn.setdefault(name, []).append(values)
-    own = _figures(np.ones((1, len(p))), p, truth, passed, bins)
+    own = figures(np.ones((1, len(place))))
     found = {}
     for name, pieces in drawn.items():
         values = np.concatenate(pieces)
@@ -49,15 +72,19 @@ def intervals_of(
     return found
 
 
+def _numbered(questions: Sequence[str]) -> tuple[IntArray, int]:
+    """The number of the question of each pair [n], and how many questions there are."""
+    _, place = np.unique(np.array(questions, dtype=object).astype(str), return_inverse=True)
+    return place, int(place.max(initial=-1)) + 1
+
+
 def _figures(
     weight: FloatArray, p: FloatArray, truth: BoolArray, passed: BoolArray, bins: int
 ) -> dict[str, FloatArray]:
     """The four figures of pairs that count as often as ``weight`` [rows, n] says; NaN where one cannot be had."""
     total = weight.sum(axis=1)
+    yes = weight @ truth
     with np.errstate(invalid="ignore", divide="ignore"):
-        agree, yes, said = (weight @ item for item in (passed == truth, truth, passed))
-        chance = (yes * said + (total - yes) * (total - said)) / total**2
-        kappa = (agree / total - chance) / (1 - chance)
         auc = _below(weight * ~truth, weight * truth, p) / (yes * (total - yes))
     place = bin_of(p, bins)
     off = np.zeros(len(weight))
@@ -65,7 +92,15 @@ def _figures(
         inside = place == index
         off += np.abs(weight[:, inside] @ (p[inside] - truth[inside]))
     brier = weight @ (p - truth) ** 2 / total
-    return {"kappa": kappa, "auc": auc, "brier": brier, "ece": off / total}
+    return {"kappa": _kappa(weight, truth, passed), "auc": auc, "brier": brier, "ece": off / total}
+
+
+def _kappa(weight: FloatArray, first: BoolArray, second: BoolArray) -> FloatArray:
+    total = weight.sum(axis=1)
+    agree, yes, said = (weight @ item for item in (first == second, first, second))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = (yes * said + (total - yes) * (total - said)) / total**2
+        return np.asarray((agree / total - chance) / (1 - chance))
 
 
 def _below(wrong: FloatArray, right: FloatArray, p: FloatArray) -> FloatArray:

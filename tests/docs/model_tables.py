@@ -69,7 +69,8 @@ def costs_table(found: Found) -> str:
     rows = [
         (
             model_name(entry), _way(entry), _seconds(entry),
-            f"{entry['prompt_tokens']} / {entry['reply_tokens']}", _percent(entry["unreadable"]),
+            f"{entry['prompt_tokens']} / {entry['reply_tokens']}",
+            _percent(entry["unreadable"], entry["sets"]["all"]["pairs"]),
             f"{entry['memory_mb'] / 1000:.1f} GB" if entry["memory_mb"] else "not seen",
             str(entry["sets"]["all"]["pairs"]), entry["date"],
         )
@@ -83,8 +84,9 @@ def judges_table(found: Found) -> str:
     head = ("judge of answers", "answers", "judged right", "κ", "wrong ones let pass", "unreadable", "seconds")
     rows = [
         (
-            model_name(entry), str(entry["answers"]), _percent(entry["accuracy"]), _spread(entry["kappa"]),
-            _percent(entry["wrong_passed"]), _percent(entry["unreadable"]), _seconds(entry),
+            model_name(entry), str(entry["answers"]), _percent(entry["accuracy"], entry["answers"]),
+            _spread(entry["kappa"]), _percent(entry["wrong_passed"], entry["answers"] // 2),
+            _percent(entry["unreadable"], entry["answers"]), _seconds(entry),
         )
         for entry in found.judges
     ]  # fmt: skip
@@ -104,8 +106,7 @@ def rewriters_table(found: Found) -> str:
     rows = [
         (
             model_name(entry), "with" if entry["reasons"] else "without", str(entry["questions"]),
-            _percent(entry["finds"]), _percent(entry["same"]),
-            _percent(entry["unreadable"]), _seconds(entry),
+            *(_percent(entry[name], entry["questions"]) for name in ("finds", "same", "unreadable")), _seconds(entry),
         )
         for entry in found.rewriters
     ]  # fmt: skip
@@ -125,12 +126,16 @@ def verifiers_table(found: Found) -> str:
 
 
 def runs_table(found: Found) -> str:
-    head = ("questions", "model", "as", "answered right", "answered wrong", "unanswerable, refused", "seconds")
+    head = (
+        *("questions", "model", "as", "answered right", "answered wrong", "unanswerable, refused"),
+        *("answerable / unanswerable", "seconds"),
+    )
     rows = [
         (
             entry["of"], model_name(entry), entry["roles"] + (", calibrated" if "fitted_on" in entry else ""),
-            f"{_percent(entry['right'])} of {entry['answerable']}", _percent(entry["wrong"]),
-            f"{_percent(entry['refused'])} of {entry['unanswerable']}", _seconds(entry),
+            *(_percent(entry[name], entry["answerable"]) for name in ("right", "wrong")),
+            _percent(entry["refused"], entry["unanswerable"]), f"{entry['answerable']} / {entry['unanswerable']}",
+            _seconds(entry),
         )
         for entry in found.runs
     ]  # fmt: skip
@@ -143,8 +148,14 @@ def _seconds(entry: Entry) -> str:
 
 
 def _spread(figure: Sequence[float] | None) -> str:
-    return "–" if figure is None else "{:.2f} ({:.2f}–{:.2f})".format(*figure)
+    if figure is None:
+        return "–"
+    # What no resample changes has no interval: all of so many is not certain.
+    return "{:.2f} ({:.2f}–{:.2f})".format(*figure) if figure[1] < figure[2] else f"{figure[0]:.2f}"
 
 
-def _percent(figure: Sequence[float] | None) -> str:
-    return "–" if figure is None else "{:.0%} ({:.0%}–{:.0%})".format(*figure)
+def _percent(figure: Sequence[float] | None, n: int) -> str:
+    """A share of ``n`` with its interval; where it is all or none of them, the count."""
+    if figure is None:
+        return "–"
+    return "{:.0%} ({:.0%}–{:.0%})".format(*figure) if figure[1] < figure[2] else f"{round(figure[0] * n)} of {n}"

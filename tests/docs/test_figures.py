@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ def test_a_benchmark_that_says_something_else_changes_the_page(tmp_path: Path, m
     monkeypatch.setattr(figures, "read", lambda name: read(name, tmp_path if name == "samples" else _committed()))
     changed = with_tables(text)
     assert "| answerable questions answered |   | 1 of 2 |" in changed
+
+
+def test_what_no_resample_changes_is_a_count_and_not_certain() -> None:
+    page = next(item for item in PAGES if "models.graders" in tables_in(item.read_text(encoding="utf-8")))
+    ranges = re.findall(r"\(([\d.%]+)–([\d.%]+)\)", page.read_text(encoding="utf-8"))
+    assert len(ranges) > 50 and [(low, high) for low, high in ranges if low == high] == []
 
 
 def test_what_is_written_reads_back_with_its_median(tmp_path: Path) -> None:

@@ -144,7 +144,11 @@ def test_the_cut_for_a_precision_is_one_that_the_slider_has_and_holds_there() ->
     there = figures(rows, found.cut)
     assert (there.precision, there.recall) == (found.precision, found.recall)
     assert (found.precision, found.recall) == pytest.approx((2 / 3, 1.0))
-    assert found.interval.low < found.precision < found.interval.high
+    assert not found.intervals, "one question says nothing of others"
+    many = [replace(item, question=f"{place} {item.question}") for place in range(10) for item in rows]
+    certain = cut_for_precision(many, 0.6)
+    assert certain is not None and certain.intervals["recall"].low < 1.0 == certain.recall
+    assert certain.intervals["precision"] == figures(many, certain.cut).intervals["precision"]
     # 0.9953 would be shown as 1.00, where nothing passes; at 0.99 both do.
     assert cut_for_precision(some((0.9953, True), (0.9949, False)), 1.0) is None
 
@@ -178,6 +182,13 @@ def test_two_graders_are_compared_on_the_pairs_that_both_have_judged() -> None:
     assert (made.first_right, made.second_right, made.p) == (2, 2, 1.0)
     assert [item.first.passage_id for item in made.disagreements] == ["p1", "p2"]
     assert made.disagreements[0].distance == pytest.approx(0.7)
+    assert made.agreement_interval is None and made.kappa_interval is None, "one question says nothing of others"
+    random = np.random.default_rng(7)
+    ours, theirs = drawn(random, 60, 0.4), drawn(random, 60, 0.4)
+    found = compare(ours, theirs)
+    for value, sampled in ((found.agreement, found.agreement_interval), (found.kappa, found.kappa_interval)):
+        assert sampled is not None and value is not None and sampled.low < value < sampled.high
+        assert sampled.value == pytest.approx(value) and sampled.n == 60
 
 
 def test_two_graders_without_common_pairs_or_labels_give_no_figures() -> None:
@@ -316,13 +327,14 @@ def test_intervals_hold_what_many_more_questions_would_show() -> None:
     """Resampled by question: of forty sets, nearly all hold the figure of a large one."""
     random = np.random.default_rng(7)
     truth = figures(drawn(random, 4000, 0.4))
-    held = dict.fromkeys(("kappa", "auc", "brier", "ece"), 0)
+    held = dict.fromkeys(("accuracy", "precision", "recall", "f1", "kappa", "auc", "brier", "ece"), 0)
     for _ in range(40):
         found = figures(drawn(random, 60, 0.4))
         for name in held:
             interval = found.intervals[name]
             held[name] += interval.low <= getattr(truth, name) <= interval.high
-            assert interval.value == pytest.approx(getattr(found, name)) and interval.n == 60
+            assert interval.value == pytest.approx(getattr(found, name))
+            assert interval.n == 60 or (name in ("precision", "recall", "f1") and 40 < interval.n < 60)
     assert min(held.values()) >= 34, held
 
 
@@ -336,7 +348,27 @@ def test_nothing_is_said_of_sampling_error_where_it_cannot_be() -> None:
     ]
     found = figures(right)
     assert found.auc == found.kappa == 1.0 and found.brier == 0.0
-    assert not found.intervals, "all right in so many is not certain"
+    assert set(found.intervals) == {"accuracy", "precision", "recall", "f1"}
+    assert all(item.method == "wilson" and item.low < 0.95 for item in found.intervals.values()), "nor is it certain"
+
+
+def test_a_share_says_how_many_labels_it_rests_on_and_recall_counts_files_among_them() -> None:
+    random = np.random.default_rng(7)
+    made = drawn(random, 40, 0.4)
+    found = figures(made)
+    matrix = found.confusion
+    assert found.rests_on("precision") == matrix.true_pass + matrix.false_pass
+    assert found.rests_on("recall") == found.relevant_n == matrix.true_pass + matrix.false_drop
+    assert found.rests_on("f1") == found.n - matrix.true_drop and found.rests_on("kappa") is None
+    of_files = [
+        replace(item, case_id=f"f{place}", question=f"File {place}?", label=None, label_source="file", files=(0,))
+        for place, item in enumerate(made[:30])
+    ]
+    alone, together = figures(of_files), figures([*made, *of_files])
+    assert set(alone.intervals) == {"recall"} and alone.rests_on("recall") == alone.intervals["recall"].n == 30
+    assert together.rests_on("recall") == found.relevant_n + 30
+    assert together.intervals["recall"].value == pytest.approx(together.recall)
+    assert together.intervals["precision"] == found.intervals["precision"]
 
 
 def test_every_bin_says_how_far_chance_goes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +17,14 @@ from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.evaluation.fitting import LEAST, LEAST_QUESTIONS
-from engine.evaluation.grader_bench import Pair
+from engine.evaluation.grader_bench import Pair, compare, cut_for_precision
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import PassageId
 from engine.settings import Settings
 from pages.parts.tune.bench import of_one_kind, settled_text
+from pages.parts.tune.bench_charts import ranged_text
 from tests.contracts.chat_models import fenced
 from tests.pages.driving import button, inline, on_pages, opened, visible
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
@@ -210,7 +212,7 @@ def kinds_page() -> None:
     from engine.evaluation.grader_bench import Pair, figures
     from engine.model.values import PassageId
     from pages.parts.tune.bench import of_one_kind
-    from pages.parts.tune.bench_charts import counted_text, worst_bin_text
+    from pages.parts.tune.bench_charts import bench_figures, counted_text, worst_bin_text
 
     words = words_for("en")
     pairs = [
@@ -224,6 +226,47 @@ def kinds_page() -> None:
     found = figures(of_one_kind(tuple(pairs), words))
     st.text(worst_bin_text(found, words))
     st.text(counted_text(found, words))
+    bench_figures(found, words, key="figures")
+
+
+def counts_page() -> None:
+    import streamlit as st
+
+    from components.common.i18n import words_for
+    from engine.evaluation.annotation.agreement import Agreement
+    from engine.evaluation.annotation.store import Scores
+    from engine.evaluation.noise import noise
+    from engine.model.values import PassageId, Verdict
+    from pages.parts.tune.bench_charts import noise_table
+    from pages.parts.tune.judge import agreement_table, history_rows
+
+    words = words_for("zh")
+    agreement_table([Agreement("Ada", "Bo", 4, 3, None)], words, key="agreement")
+    gradings = {PassageId("a"): [Verdict(p > 0.5, p, "") for p in (0.9, 0.6, 0.4, 0.8, 0.3)]}
+    noise_table(noise(gradings), words, key="noise", texts={})
+    (row,) = history_rows([Scores("b", "set", "2025-03-01T00:00:00+00:00", {"quality": (0.833333, 12)})], words)
+    st.text(" ".join(row.values()))
+
+
+def test_a_share_of_a_few_is_a_count() -> None:
+    app = AppTest.from_function(counts_page).run(timeout=60)
+    drawn = inline(app)
+    assert " 10 / 12 " in app.text[0].value
+    assert '"3 / 4"' in drawn and '"一致"' in drawn and '"2 / 5"' in drawn and '"翻转"' in drawn
+
+
+def test_two_graders_and_a_wanted_precision_come_with_intervals() -> None:
+    pairs = [
+        Pair(f"c{place}", f"Q{place}?", PassageId(str(place)), p, place % 3 > 0, "thumb", p)
+        for place, p in enumerate([0.9, 0.8, 0.3, 0.7, 0.6, 0.2] * 4)
+    ]
+    others = [replace(item, reach=1 - item.reach if place % 4 == 0 else item.reach) for place, item in enumerate(pairs)]
+    found = compare(pairs, others)
+    assert re.fullmatch(r"0\.75 \(95 %: 0\.\d\d – 0\.\d\d\)", ranged_text(found.agreement, found.agreement_interval))
+    assert re.fullmatch(r"0\.\d\d \(95 %: 0\.\d\d – 0\.\d\d\)", ranged_text(found.kappa, found.kappa_interval))
+    cut = cut_for_precision(pairs, 0.6)
+    assert cut is not None and "95 %" in ranged_text(cut.recall, cut.intervals.get("recall"))
+    assert ranged_text(0.5, None) == "0.50"
 
 
 def test_passages_that_a_screener_decided_are_in_no_figure_and_counted() -> None:
@@ -241,7 +284,11 @@ def test_each_kind_of_p_is_shown_by_itself_in_words_a_newcomer_reads() -> None:
     said, counted = (item.value for item in app.text)
     assert said.startswith("Of 12 passages with P(relevant) near 0.90, a share of 0.33 is labelled relevant (95 %: 0.1")
     assert counted.startswith("From 20 questions. Small figures: 95 % intervals") and "1 unreadable" in counted
+    tiles = re.findall(r"\d\.\d\d – \d\.\d\d(?: · n = \d+)?|n = \d+", inline(app))
+    assert tiles[0].endswith("n = 12"), "precision rests on what passes"
+    assert tiles[1] == "n = 4", "recall on four questions, which say nothing of others"
+    assert tiles[2].endswith("n = 12") and "n =" not in tiles[3], "F1, and κ over all"
     app.session_state["bench_kind"] = "token"
     said, counted = (item.value for item in app.run(timeout=60).text)
     assert said.startswith("The 1 passage with P(relevant) near 0.60: a share of 1.00")
-    assert "From 1 question. Left out: 1 without a label, 0 unreadable." in counted
+    assert counted.startswith("From 1 question.") and "Left out: 1 without a label, 0 unreadable." in counted

@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -106,8 +107,5 @@ def test_a_client_that_connects_while_it_closes_is_dropped_at_once() -> None:
             port = httpx.URL(closing.url).port
             assert port is not None
             client = socket.create_connection(("127.0.0.1", port), timeout=60)
-        with client:
-            try:
-                assert client.recv(1) == b""
-            except ConnectionError:
-                pass
+        with client, suppress(ConnectionError):
+            assert client.recv(1) == b""

@@ -299,7 +299,7 @@ class RunConfig:
         },
     )
     refine: bool = switch(
-        N_("Cut passages to what bears"),
+        N_("Trim passages"),
         N_(
             "Leaves out sentences that do not bear on the question before the answer is written. Citations still "
             "point to the whole passage. Built in by words; a chat model as refiner picks the sentences, one call "
@@ -308,9 +308,9 @@ class RunConfig:
     )
     sentence_threshold: float = number(
         (0, 1, 0.3, 0.01),
-        N_("Bearing at least"),
+        N_("Min. sentence relevance"),
         N_(
-            "Sentences that bear less than this on the question are left out; those of a passage that bear most "
+            "Sentences less relevant to the question than this are left out; the most relevant ones of a passage "
             "always stay. Usual: 0.20–0.50."
         ),
         usual=(0.2, 0.5),

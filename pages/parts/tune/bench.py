@@ -25,8 +25,8 @@ from pages.parts.tune.bench_charts import (
     counted_text,
     curve_chart,
     files_text,
-    interval_text,
     noise_table,
+    ranged_text,
     reliability_chart,
     worst_bin_text,
 )
@@ -131,12 +131,10 @@ def wanted_precision(graded: tuple[Pair, ...], words: Words) -> None:
         return
     st.markdown(
         words(
-            "On these labels, P(relevant) ≥ **{cut}**: precision {precision} (95 %: {interval}), recall {recall} "
-            "({n} pass).",
+            "On these labels, P(relevant) ≥ **{cut}**: precision {precision}, recall {recall}; {n} pass.",
             cut=f"{cut.cut:.2f}",
-            precision=f"{cut.precision:.2f}",
-            interval=interval_text(cut.interval),
-            recall=f"{cut.recall:.2f}",
+            precision=ranged_text(cut.precision, cut.intervals.get("precision")),
+            recall=ranged_text(cut.recall, cut.intervals.get("recall")),
             n=cut.passing_n,
         )
     )

@@ -13,6 +13,7 @@ from components.common.phrases import probability_text
 from components.sentences.measured import p_text
 from engine.evaluation.fitting import COMPARED, LEAST, LEAST_EACH, LEAST_QUESTIONS, Judgements, Trial
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures, Pair
+from engine.evaluation.grader_intervals import LEAST as ENOUGH
 from engine.evaluation.noise import Noise, coin_flip
 from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
@@ -67,7 +68,7 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
             figure(
                 words(name),
                 _number(getattr(found, field)),
-                _why(found, field, words) or interval_text(found.intervals.get(field)),
+                _why(found, field, words) or _sampled_text(found, field),
                 note_look="num muted",
                 title=words(help_text) if help_text else "",
             )
@@ -84,13 +85,33 @@ def interval_text(found: Interval | None) -> str:
     return "" if found is None else f"{probability_text(found.low)} – {probability_text(found.high)}"
 
 
+def ranged_text(value: float | None, found: Interval | None) -> str:
+    """``0.78 (95 %: 0.71 – 0.84)``; the value alone where nothing is said of sampling error."""
+    return f"{_number(value)} (95 %: {interval_text(found)})" if found is not None else _number(value)
+
+
+def _sampled_text(found: GraderFigures, name: str) -> str:
+    """``0.71 – 0.84 · n = 52``: the interval, and the judgements that a share is counted over."""
+    judged = found.rests_on(name)
+    parts = (interval_text(found.intervals.get(name)), f"n = {judged}" if judged else "")
+    return " · ".join(part for part in parts if part)
+
+
+def small_text(words: Words) -> str:
+    """Explain the small figures."""
+    return words(
+        "Small figures: 95 % intervals over questions, from {least} questions on; n counts the labels behind a share.",
+        least=ENOUGH,
+    )
+
+
 def counted_text(found: GraderFigures, words: Words) -> str:
     """What the figures are counted over, and what is in none of them."""
     assumed = words("{n} of them have no label and count as not relevant.", n=found.assumed_n)
     questions = words.count("From 1 question.", "From {n} questions.", found.questions)
     said = [assumed, questions] if found.assumed_n else [questions]
-    if found.intervals:
-        said.append(words("Small figures: 95 % intervals over questions."))
+    if found.n or found.files_n:
+        said.append(small_text(words))
     if found.unlabelled_n or found.unreadable_n:
         left = words(
             "Left out: {unlabelled} without a label, {unreadable} unreadable.",
@@ -197,8 +218,8 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
         words(
             "{n} passages graded by both: agreement {agreement}, κ {kappa}.",
             n=compared.n,
-            agreement=_number(compared.agreement),
-            kappa=_number(compared.kappa),
+            agreement=ranged_text(compared.agreement, compared.agreement_interval),
+            kappa=ranged_text(compared.kappa, compared.kappa_interval),
         )
     ]
     if compared.labelled_n:
@@ -244,9 +265,10 @@ def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageI
         badge: Node | str = ""
         if item.mean_p is not None and (item.flip_rate or coin_flip(item.mean_p, found.cut, found.band)):
             badge = chip("warn", words("coin flip"))
-        figures = (_number(value) for value in (item.mean_p, item.sd, item.flip_rate))
+        flips = words("{done} of {total}", done=round((item.flip_rate or 0.0) * item.n), total=item.n)
+        figures = (_number(item.mean_p), _number(item.sd), flips)
         rows.append((texts.get(item.passage_id, item.passage_id), *figures, badge))
-    heads = [words("Passage"), words("Mean P"), words("Spread"), words("Flip rate"), words("coin flip")]
+    heads = [words("Passage"), words("Mean P"), words("Spread"), words("Flips"), words("coin flip")]
     draw((node("p", "", said), table("flips", heads, rows, numbers=(1, 2, 3))), words, key=key)
 
 
@@ -301,8 +323,8 @@ def fit_result(trial: Trial, words: Words, *, key: str) -> None:
     rows = [
         (
             words(FIGURES[name][0]),
-            _text(getattr(old, name)),
-            _text(getattr(new, name)),
+            _sampled(old, name),
+            _sampled(new, name),
             _change(name, getattr(old, name), getattr(new, name), words),
         )
         for name in COMPARED
@@ -314,10 +336,15 @@ def fit_result(trial: Trial, words: Words, *, key: str) -> None:
         asked=trial.questions,
         assumed=old.assumed_n,
     )
+    said = words.joined((said, small_text(words)))
     draw((node("p", "muted", said), table("flips", heads, rows, numbers=(1, 2))), words, key=f"{key}_table")
     _charts(old, new, words, key)
     if not trial.helps:
         st.caption(words("Not offered: the fit does not improve agreement or calibration without worsening the other."))
+
+
+def _sampled(found: GraderFigures, name: str) -> Node:
+    return node("span", "", _text(getattr(found, name)), node("p", "muted small", _sampled_text(found, name)))
 
 
 def _charts(old: GraderFigures, new: GraderFigures, words: Words, key: str) -> None:

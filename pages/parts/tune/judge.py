@@ -314,14 +314,13 @@ def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> No
     rows = [
         (
             f"{item.first or words('said in passing')} · {_second(item.second, words)}",
-            str(item.n),
-            f"{item.same / item.n:.2f}",
+            words("{done} of {total}", done=item.same, total=item.n),
             "–" if item.kappa is None else f"{item.kappa:.2f}",
         )
         for item in found
     ]
-    head = (words(NC_("agreement", "Judge")), words("pairs"), words("same"), words("Agreement beyond chance, κ"))
-    draw((table("flips", head, rows, (1, 2, 3)),), words, key=key)
+    head = (words(NC_("agreement", "Judge")), words(NC_("agreement", "same")), words("Agreement beyond chance, κ"))
+    draw((table("flips", head, rows, (1, 2)),), words, key=key)
 
 
 def _second(name: str, words: Words) -> str:
@@ -375,12 +374,15 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
             "batch": item.batch_id,
             words("gathered"): moment(item.at),
             words("labels until"): moment(item.noted_at) if item.noted_at else "–",
-            **{words(MEASURES[name]): _score_text(item, name) for name in MEASURES},
+            **{words(MEASURES[name]): _score_text(item, name, words) for name in MEASURES},
             words("note"): item.note,
         }
         for item in reversed(found)
     ]
 
 
-def _score_text(item: Scores, name: str) -> str:
-    return f"{item.figures[name][0]:.2f} (n = {item.figures[name][1]})" if name in item.figures else "–"
+def _score_text(item: Scores, name: str, words: Words) -> str:
+    if name not in item.figures:
+        return "–"
+    value, n = item.figures[name]
+    return words("{done} of {total}", done=round(value * n), total=n)
