@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from components.common.i18n import words_for
 from engine.engine import Engine
+from engine.errors import ModelError
 from engine.evaluation.cases import QuerySet
 from engine.knowledge.ingest import IngestItem
-from engine.settings import Settings
-from tests.pages.driving import ask, given, inline, on_pages, opened, press, setting, visible
-from tests.support.ollama_stand_in import Hangs, OllamaStandIn
+from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import fold_all
+from engine.model.values import Fault, RunRecord
+from pages.parts.ask import evidence
+from tests.pages.driving import ask, given, inline, opened, press, setting, visible
+from tests.support.recorded import recorded_run
 
 EN = words_for("en")
 EMPTY = "nothing_in_it"
@@ -133,24 +138,26 @@ def test_a_run_whose_model_does_not_answer_is_asked_of_the_built_in_roles(engine
     assert engine.record(run).outcome == "answered"
 
 
-def test_a_run_whose_model_was_not_done_in_time_is_asked_again_with_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("budget_s", "offered"), [(10, 60), (120, 240), (3000, 3600), (3600, 0)])
+def test_a_run_whose_model_was_not_done_in_time_is_asked_again_with_more(
+    monkeypatch: pytest.MonkeyPatch, budget_s: float, offered: float
+) -> None:
     """FV-04"""
-    with (
-        OllamaStandIn(["slow:1b"], reply=lambda _: "Everything in it [1].") as server,
-        on_pages(Engine.open(Settings(data_dir=tmp_path, ollama_url=server.url, generation_allowance_s=0.1))) as engine,
-    ):
-        engine.wait_until_ready()
-        server.script("chat", Hangs())
-        app = opened(generator="ollama:slow:1b", budget_s="1")
-        late = engine.record(ask(app, engine, "What is the power set of the empty set?"))
-        assert late.error is not None and late.error.code == "WB413"
-        assert EN("Try again with {seconds} s", seconds=60) in inline(app)
-        app.session_state["run_fault"] = {"action": {"name": "longer", "serial": 1}}
-        app.run()
-        assert not app.exception
-        run = app.session_state["run"]
-        assert engine.wait(run, 60.0)
-        record = engine.record(run)
-        assert (record.config.budget_s, record.outcome, record.answer) == (60, "answered", "Everything in it [1].")
-        app.run()
-        assert setting(app, "budget_s").value == 60
+    late = ModelError.answer_late(model="ollama:slow:1b", seconds=budget_s)
+    config = RunConfig(budget_s=budget_s, models=RoleModels(generator=RoleModel("ollama:slow:1b")))
+    record = replace(fold_all(recorded_run(0, "failed")), config=config, error=Fault.of(late, "generate"), answer="")
+    labels: dict[str, str] = {}
+    wanted: list[RunConfig] = []
+    asked: list[RunRecord] = []
+
+    def pressed(*_: Any, actions: Sequence[tuple[str, str]], **__: Any) -> str:
+        labels.update(actions)
+        return actions[0][0]
+
+    monkeypatch.setattr(evidence, "fault_box", pressed)
+    monkeypatch.setattr(evidence, "want_settings", wanted.append)
+    evidence.result(record, EN, asked.append)
+    longer = {"longer": f"Try again with {offered} s"} if offered else {"again": "Try again"}
+    assert labels == {**longer, "builtin": "Ask the built-in roles"}
+    assert [one.config.budget_s for one in asked] == [offered or budget_s]
+    assert [one.budget_s for one in wanted] == ([offered] if offered else [])
