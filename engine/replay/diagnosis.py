@@ -110,7 +110,7 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
     expected = {passage_id for passage_id, places in met.items() if places}
     found = [item for current in record.rounds for item in current.candidates if item.passage.id in expected]
     if not found:
-        return Diagnosis("nothing_retrieved", _searches(record))
+        return _nothing_found(record)
     given = _given(record)
     if given & expected:
         if record.outcome != "answered":
@@ -141,7 +141,7 @@ def _by_what_it_shows(record: RunRecord) -> Diagnosis | None:
     if record.outcome == "answered_unverified":
         return _unsupported(record)
     if not record.passages:
-        return Diagnosis("nothing_retrieved", _searches(record))
+        return _nothing_found(record)
     if record.outcome == "answered_forced":
         if _late(record):
             return Diagnosis("budget_spent", _time(record))
@@ -308,8 +308,12 @@ def _late(record: RunRecord) -> bool:
     return bool(record.decisions) and record.decisions[-1].reason == "deadline"
 
 
-def _searches(record: RunRecord) -> dict[str, float]:
-    return {"rounds": sum(current.searched for current in record.rounds)}
+def _nothing_found(record: RunRecord) -> Diagnosis:
+    """No search found it, or the time was over before one was made."""
+    searches = sum(current.searched for current in record.rounds)
+    if not searches and _late(record):
+        return Diagnosis("budget_spent", _time(record))
+    return Diagnosis("nothing_retrieved", {"rounds": searches})
 
 
 def _time(record: RunRecord) -> dict[str, float]:

@@ -72,7 +72,7 @@ def test_an_end_says_after_what() -> None:
     assert end_text("abstained", 3, EN) == "Refused after 3 rewrites"
     assert end_text("answered", 2, EN, "unsupported") == "Answered after 2 rewrites, not supported"
     assert end_text("answered", 2, EN, "cannot_tell") == "Says it cannot tell after 2 rewrites"
-    assert end_text("abstained", 3, ZH) == "拒答（未找到依据） · 改写 3 次"
+    assert end_text("abstained", 3, ZH) == "拒答 · 改写 3 次"
 
 
 def test_a_badge_has_the_tone_of_the_note_where_there_is_one() -> None:

@@ -43,7 +43,7 @@ def test_a_rescue_reads_from_question_to_answer() -> None:
         ("demo-correction-en", "1 suggestion: no correction left → Remember."),
         ("demo-revision-en", "The evaluator asks for nothing: evaluation passed → End."),
         ("demo-chain-en", "48 passages found, 3 kept, 36 from the graph."),
-        ("demo-abstains-zh", "拒答（未找到依据） · 改写 3 次。"),
+        ("demo-abstains-zh", "拒答 · 改写 3 次。"),
     ],
 )
 def test_what_a_workflow_adds_is_said(demo: str, expected: str) -> None:

@@ -93,6 +93,7 @@ def test_an_answer_with_a_sentence_that_nothing_bears_out_is_unsupported() -> No
 
 
 ANSWERED = run_with([0.5, 0.4], {"p1": YES, "p2": NO}, outcome="answered", reason="passed")
+UNSEARCHED = replace(run_with([], reason="deadline"), rounds=(Round(0, "a question", (), searched=False),))
 CAUSES: dict[str, tuple[RunRecord, dict[str, Any], Failure | None]] = {
     "stopped": (fold_all(recorded_run(outcome="cancelled")), {}, None),
     "failed": (fold_all(recorded_run(outcome="failed")), {}, None),
@@ -100,6 +101,8 @@ CAUSES: dict[str, tuple[RunRecord, dict[str, Any], Failure | None]] = {
     "an empty collection": (run_with([]), {}, "nothing_retrieved"),
     "passed in a graded probe, never kept": (run_with([0.5, 0.1], {"p1": NO, "p2": YES}), {}, "dropped_by_similarity"),
     "out of time": (run_with([0.5], {"p1": NO}, reason="deadline"), {}, "budget_spent"),
+    "out of time before a search": (UNSEARCHED, {}, "budget_spent"),
+    "out of time before a search for what is marked": (UNSEARCHED, {"met": {}}, "budget_spent"),
     "unverified": (fold_all(recorded_run(outcome="answered_unverified")), {}, "unsupported_answer"),
     "cites nothing": (ANSWERED, {}, "unsupported_answer"),
     "never found": (run_with([0.5], {"p1": NO}), {"met": {}}, "nothing_retrieved"),
