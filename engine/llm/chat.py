@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -28,7 +28,7 @@ from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.pieces import arguments_of, text_of, thinking_of
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI_PROTOCOL, address_of, openai_extras
-from engine.llm.sizes import MESSAGE_TOKENS, characters_of, estimate_tokens, pieces_of, watched_end
+from engine.llm.sizes import MESSAGE_TOKENS, StreamEnd, characters_of, estimate_tokens, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.yes_no import TOP, YesNo, yes_no_of
 from engine.model.config import CallRole, RoleModel
@@ -425,7 +425,8 @@ class ChatModel:
         loop = asyncio.get_running_loop()
         end = watched_end()
         try:
-            async with limit, aclosing(self._stream(call.client, self._sent(messages), schema, weighed)) as pieces:
+            stream = self._stream(call.client, self._sent(messages), schema, weighed)
+            async with limit, _in_order(stream, end) as pieces:
                 async for piece in pieces:
                     reception.add(piece)
                     if reception.steady:
@@ -517,6 +518,23 @@ def _structured(client: BaseChatModel, schema: Schema) -> Any:
         return client.with_structured_output(dict(schema), include_raw=True)
     except (NotImplementedError, ValueError):
         return None
+
+
+@asynccontextmanager
+async def _in_order(stream: Pieces, end: StreamEnd) -> AsyncIterator[Pieces]:
+    """The stream; where it is left early, the body of the answer ends, and with it all that reads from it.
+
+    Clients leave their inner generators to the event loop, which may close the connection before them.
+    """
+    async with aclosing(stream):
+        try:
+            yield stream
+        finally:
+            if end.leave():
+                # What had come already; its end may be half a line.
+                with suppress(Exception):
+                    async for _ in stream:
+                        pass
 
 
 async def _whole(structured: Any, sent: list[tuple[str, Any]]) -> Pieces:
