@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.builtin.answer_support import WordVerifier
 from engine.llm.connection import lane
 from engine.llm.verifier import ChatVerifier, Claim, ModelVerifier
 from engine.model.config import RoleModel
@@ -16,6 +15,7 @@ from engine.model.values import Attachment, Passage, PassageId, SentenceCheck
 from engine.roles import MOST_CHECKED, Given, Trace, Verifier
 from engine.settings import Settings
 from engine.workflows.run_resources import verifier_of
+from tests.benchmarks.verifying import WordVerifier
 from tests.contracts.chat_models import obedient, ollama, openai
 from tests.contracts.scoring_models import server_settings, tiny_verifier
 from tests.support.listening import Listening
@@ -33,12 +33,8 @@ ZH = "瓶装诺和灵放在冰箱冷藏室里，温度为4度。"
 KNOWN = (COLD, WARM, "77 degrees once it was opened", ZH, "99")
 
 
-def words() -> Verifier:
-    return WordVerifier()
-
-
 VERIFIERS: Mapping[str, Callable[[], Verifier]] = {
-    "builtin": words,
+    "builtin": WordVerifier,
     "entailment": lambda: tiny_verifier(KNOWN),
     "ollama": ollama(ChatVerifier),
     "openai": openai(ChatVerifier),
