@@ -20,7 +20,7 @@ from components.common.phrases import (
 from components.sentences.rounds import round_names
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig
-from engine.model.decide import screening
+from engine.model.decide import cut_of, screening
 from engine.model.values import BY_HAND, Candidate, Gate, Round, RunRecord, SetVerdict, Verdict
 
 DROPPED: dict[Gate, str] = {
@@ -118,7 +118,7 @@ def _row(item: Candidate, current: Round, record: RunRecord, words: Words) -> di
         said |= {"p": probability_text(verdict.known_p).removeprefix("0"), "share": verdict.known_p}
         said["bar"] = bar_text(verdict, record.config, words)
         if verdict.by_cut:
-            said["cut"] = record.config.cascade_high if verdict.relevant else record.config.cascade_low
+            said["cut"] = cut_of(verdict, record.config)
     return row | said
 
 

@@ -124,7 +124,7 @@ function drawRows(panel, place, rows) {
 
 function rowOf(panel, row) {
   const { words, threshold } = panel.data;
-  const meter = row.p ? el("i", { class: "meter", "aria-hidden": "true" }) : "";
+  const meter = row.p ? el("i", { class: row.cut === null ? "meter bare" : "meter", "aria-hidden": "true" }) : "";
   if (meter) meter.style.setProperty("--value", `${row.share * 100}%`);
   if (meter) meter.style.setProperty("--tick", `${(row.cut ?? threshold) * 100}%`);
   const press = el("button", { type: "button", class: `row ${row.look}${row.dropped ? " dropped" : ""}`, title: row.reason ?? row.said }, [

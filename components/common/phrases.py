@@ -12,6 +12,7 @@ from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_
 from engine.model.config import BUILTIN, WORKFLOWS, RunConfig, WorkflowName
+from engine.model.decide import cut_of
 from engine.model.values import (
     BY_HAND,
     IMPORTED,
@@ -144,7 +145,7 @@ def _says_so(verdict: Verdict) -> bool:
 def bar_text(verdict: Verdict, config: RunConfig, words: Words) -> str:
     """Compare a readable verdict with its threshold: ``P 0.40 < 0.50``, or the reason that decided in addition.
 
-    A verdict by a cut of the cascade is compared with that cut, of the config that it was made under.
+    A verdict by a cut of the cascade is compared with that cut, which a branch may have moved since.
     """
     if verdict.by_cut:
         return _cut_text(verdict, config, words)
@@ -166,13 +167,11 @@ def bar_text(verdict: Verdict, config: RunConfig, words: Words) -> str:
 
 
 def _cut_text(verdict: Verdict, config: RunConfig, words: Words) -> str:
-    cut = config.cascade_high if verdict.relevant else config.cascade_low
-    p_relevant = round(verdict.p_relevant, 9)
-    if (p_relevant >= cut) != verdict.relevant:
-        # Taken over from a run with other cuts.
+    cut = cut_of(verdict, config)
+    if cut is None:
         return words("decided by the screener")
     relation: Relation = ">=" if verdict.relevant else "<"
-    left, right = operands(Comparison("pass_rate", p_relevant, relation, cut))
+    left, right = operands(Comparison("pass_rate", round(verdict.p_relevant, 9), relation, cut))
     return words("screener: {inequality}", inequality=f"P {left} {'≥' if verdict.relevant else '<'} {right}")
 
 

@@ -30,7 +30,7 @@ from engine.builtin.terms import RARE, STOP_EN, stem, terms, weight_of
 from engine.builtin.written_numbers import TIMES, Number, normal, numbers_in, said_otherwise, units_in, with_decades
 from engine.model.language import language_of
 from engine.model.values import Attachment, GraphContext, Passage, SentenceCheck, UnsupportedSentence, unsupported_of
-from engine.roles import SILENT, Given, Trace
+from engine.roles import Given
 
 _CELL_MARKER = re.compile(rf"[\[【［]\s*({CELL}(?:\s*[,，、;；]\s*{CELL})*)\s*[\]】］]")
 _NO_FIGURE = re.compile(
@@ -199,15 +199,6 @@ class _Reading:
         if detail.number is not None and self.yes_or_no and not denied:
             return False
         return self.question.bears(detail)
-
-
-class WordVerifier:
-    """Checks by numbers, names and code words, without a model (contract: :class:`engine.roles.Verifier`)."""
-
-    async def verify(
-        self, question: str, answer: str, given: Given, trace: Trace = SILENT
-    ) -> tuple[SentenceCheck, ...]:
-        return word_checks(question, answer, given)
 
 
 def word_checks(question: str, answer: str, given: Given) -> tuple[SentenceCheck, ...]:

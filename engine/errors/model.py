@@ -172,6 +172,11 @@ class ModelError(WorkbenchError):
         code="WB429",
         status=503,
     )
+    local_unloaded = Message(
+        N_("The process of {model} was ended while it was loading its file."),
+        N_("Ask again, which starts it again."),
+        code="WB404",
+    )
     local_busy = Message(
         N_("{calls} calls wait for {model} already."),
         N_("Wait until they are done, and then ask again."),

@@ -201,7 +201,11 @@ class Workflow:
         return len(flow.of_round) * rounds + answered * self.most_answers(config) + rest + 1
 
     def worst_case_calls(self, config: RunConfig) -> int:
-        """Calls of chat models in the longest possible run, retries apart but for those of repeated queries."""
+        """Calls of chat models in the longest possible run.
+
+        Second tries are apart, but for those of repeated queries: a model is asked once more where a call fails or its
+        reply cannot be used, such as one word that is neither yes nor no.
+        """
         asides = chat_calls(config, {"refiner": self.most_refined(config), "verifier": self.checks and MOST_CHECKED})
         if self.most_calls is not None:
             return self.most_calls(config) + asides

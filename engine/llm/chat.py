@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -28,7 +28,7 @@ from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.pieces import arguments_of, text_of, thinking_of
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI_PROTOCOL, address_of, openai_extras
-from engine.llm.sizes import MESSAGE_TOKENS, characters_of, estimate_tokens, pieces_of, watched_end
+from engine.llm.sizes import MESSAGE_TOKENS, StreamEnd, characters_of, estimate_tokens, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.yes_no import TOP, YesNo, yes_no_of
 from engine.model.config import CallRole, RoleModel
@@ -214,17 +214,23 @@ class ChatModel:
         attempt: int = 1,
         passage_id: PassageId | None = None,
         warmer: bool = False,
+        prompt: str = "",
     ) -> tuple[ReplyT | None, Said]:
         """A reply of the given shape; None with the reply itself where it cannot be read.
 
         One that was cut at its limit counts where what decides was complete. ``warmer`` is for a second try after a
-        reply that would not do, where no temperature was asked for.
+        reply that would not do, where no temperature was asked for. ``prompt`` names another than the role's usual one.
         """
         while True:
             form = schema if self._takes_schema else None
             try:
                 async with self._call(
-                    messages, trace, attempt, passage_id=passage_id, temperature=self._warmed(warmer)
+                    messages,
+                    trace,
+                    attempt,
+                    passage_id=passage_id,
+                    temperature=self._warmed(warmer),
+                    prompt=prompt,
                 ) as call:
                     said = await self._receive(call, messages, form)
                     value = read_reply(said.text, shape)
@@ -250,6 +256,7 @@ class ChatModel:
         warmer: bool = False,
         fault_of: Callable[[str], str] | None = None,
         take_back: Callable[[], None] = lambda: None,
+        prompt: str = "",
     ) -> Said:
         """A free text, its pieces given to ``hear`` as they arrive; together they are the text returned.
 
@@ -259,7 +266,8 @@ class ChatModel:
         """
         known = (self.address, self.name)
         stream = ThinkingFilter(hear, take_back, unopened=known in _unopened)
-        async with self._call(messages, trace, attempt, temperature=self._warmed(warmer), stream=stream) as call:
+        warmth = self._warmed(warmer)
+        async with self._call(messages, trace, attempt, temperature=warmth, stream=stream, prompt=prompt) as call:
             said = await self._receive(call, messages)
             call.error = fault_of(said.text) if fault_of is not None and said.text and not said.truncated else ""
             said = replace(said, text=before_loop(said.text) or said.text)
@@ -275,7 +283,13 @@ class ChatModel:
         return None if until is None or 0 < until <= time.monotonic() else until == 0
 
     async def weigh(
-        self, messages: Sequence[Message], trace: Trace, *, attempt: int = 1, passage_id: PassageId | None = None
+        self,
+        messages: Sequence[Message],
+        trace: Trace,
+        *,
+        attempt: int = 1,
+        passage_id: PassageId | None = None,
+        prompt: str = "",
     ) -> tuple[YesNo | None, Said | None]:
         """The probabilities of yes and no where a reply begins, at temperature 0, with the reply.
 
@@ -284,7 +298,9 @@ class ChatModel:
         found: YesNo | None = None
         said: Said | None = None
         try:
-            async with self._call(messages, trace, attempt, passage_id=passage_id, temperature=0.0) as call:
+            async with self._call(
+                messages, trace, attempt, passage_id=passage_id, temperature=0.0, prompt=prompt
+            ) as call:
                 said = await self._receive(call, messages, weighed=True)
                 # One word is all that was asked for.
                 call.reception.truncated = False
@@ -340,6 +356,7 @@ class ChatModel:
         passage_id: PassageId | None = None,
         temperature: float,
         stream: ThinkingFilter | None = None,
+        prompt: str = "",
     ) -> AsyncIterator[_Call]:
         """A call in its turn, which the trace is given with all that came, however it ends."""
         self._check_size(messages)
@@ -378,6 +395,7 @@ class ChatModel:
                         error=call.error,
                         thinking=said.thinking,
                         temperature=temperature if temperature != self.model.temperature else None,
+                        prompt=prompt or self._role,
                     )
                 )
 
@@ -407,7 +425,8 @@ class ChatModel:
         loop = asyncio.get_running_loop()
         end = watched_end()
         try:
-            async with limit, aclosing(self._stream(call.client, self._sent(messages), schema, weighed)) as pieces:
+            stream = self._stream(call.client, self._sent(messages), schema, weighed)
+            async with limit, _in_order(stream, end) as pieces:
                 async for piece in pieces:
                     reception.add(piece)
                     if reception.steady:
@@ -499,6 +518,23 @@ def _structured(client: BaseChatModel, schema: Schema) -> Any:
         return client.with_structured_output(dict(schema), include_raw=True)
     except (NotImplementedError, ValueError):
         return None
+
+
+@asynccontextmanager
+async def _in_order(stream: Pieces, end: StreamEnd) -> AsyncIterator[Pieces]:
+    """The stream; where it is left early, the body of the answer ends, and with it all that reads from it.
+
+    Clients leave their inner generators to the event loop, which may close the connection before them.
+    """
+    async with aclosing(stream):
+        try:
+            yield stream
+        finally:
+            if end.leave():
+                # What had come already; its end may be half a line.
+                with suppress(Exception):
+                    async for _ in stream:
+                        pass
 
 
 async def _whole(structured: Any, sent: list[tuple[str, Any]]) -> Pieces:

@@ -67,7 +67,7 @@ class ChatCondenser(ChatRole):
 
     async def condense(self, request: CondenseRequest, trace: Trace = SILENT) -> str:
         """The newest message as a question of its own, never blank."""
-        inquiry = Inquiry(_messages, lambda *_: _SCHEMA, CondensedReply, _usable)
+        inquiry = Inquiry(_messages, lambda *_: _SCHEMA, CondensedReply, _usable, prompt="condense")
         return await self.asked(inquiry, request, trace)
 
 

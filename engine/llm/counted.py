@@ -59,6 +59,8 @@ class _Counted(httpx.AsyncByteStream, httpx.SyncByteStream):
         self._tail = b""
         """The end of what came last, which may be half of a sign that ends a piece."""
         self._ending = watched()
+        if self._ending is not None:
+            self._ending.begun = True
 
     def __iter__(self) -> Iterator[bytes]:
         for part in self._stream:
@@ -67,6 +69,8 @@ class _Counted(httpx.AsyncByteStream, httpx.SyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for part in self._stream:
             yield self._taken(part)
+            if self._ending is not None and self._ending.left:
+                return
 
     def close(self) -> None:
         self._stream.close()

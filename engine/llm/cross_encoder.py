@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 import shlex
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +29,8 @@ FOLDER = "rerankers"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 """No part of it may begin with a dot: a name must not lead out of its folder."""
 _MODEL_FILES = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx")
+_READ = ("tokenizer.json", "tokenizer_config.json", "config.json")
+"""What else is read of a model."""
 _FILES = "onnx/model.onnx tokenizer.json tokenizer_config.json special_tokens_map.json config.json"
 """What is downloaded of a model, by its hub's own command."""
 _registering = threading.Lock()
@@ -56,6 +61,31 @@ def scores_of_folder(model: RoleModel, data_dir: Path) -> Score:
             ) from foreign
 
     return score
+
+
+def offered(data_dir: Path) -> tuple[str, ...]:
+    """The models for passages that are here with all that they need, as a config names them; none without the package.
+
+    A model of entailment, which has several labels, gives no score for a passage: it is a verifier's.
+    """
+    folder = data_dir / FOLDER
+    found = {path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/config.json")}
+    usable = [path for path in found if _complete(path) and len(labels_of(path)) < 2] if find_spec("fastembed") else []
+    names = sorted(path.relative_to(folder).as_posix() for path in usable)
+    return tuple(f"{PROVIDER}:{name}" for name in names if _NAME.fullmatch(name) and ".." not in name)
+
+
+def _complete(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in _READ) and any((folder / name).is_file() for name in _MODEL_FILES)
+
+
+def labels_of(folder: Path) -> Mapping[str, str]:
+    """The labels that a model gives logits for, by place, as its ``config.json`` says; empty where it does not."""
+    with suppress(OSError, ValueError):
+        about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        named = about.get("id2label") if isinstance(about, Mapping) else None
+        return named if isinstance(named, Mapping) else {}
+    return {}
 
 
 def folder_of(model: RoleModel, data_dir: Path) -> Path:

@@ -49,9 +49,9 @@ class ChatDirectAnswerer(ChatRole):
         memory = None if small_talk(request.question) else best_memory(request)
         messages = direct_messages(request, memory)
         if memory is None:
-            return await streamed(self._chat, messages, trace, fault_of=None)
+            return await streamed(self._chat, messages, trace, fault_of=None, prompt="direct")
         before, after = f"{opening(request, memory)}\n\n", f"\n\n{closing(request, memory)}"
-        text = await streamed(self._chat, messages, trace, fault_of=None, before=before)
+        text = await streamed(self._chat, messages, trace, fault_of=None, before=before, prompt="direct")
         trace.token(after)
         return before + text + after
 
@@ -75,4 +75,4 @@ class ChatUnsearched(ChatRole):
 
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
         messages = prompt(in_language(_UNSEARCHED_RULES, request.language), [fenced("question", request.question)])
-        return await streamed(self._chat, messages, trace)
+        return await streamed(self._chat, messages, trace, prompt="unsearched")

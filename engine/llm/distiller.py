@@ -32,7 +32,7 @@ class ChatDistiller(ChatRole):
         messages = prompt(in_language(_RULES, request.language), [*parts, fenced("question", request.question)])
         for attempt in tries():
             with attempt:
-                said = await self._chat.say(messages, trace, lambda _: None, attempt=attempt.number)
+                said = await self._chat.say(messages, trace, lambda _: None, attempt=attempt.number, prompt="distil")
                 if claim := said.text.strip():
                     return claim
         raise ModelError.empty_reply(model=self.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelError
-from engine.llm.cross_encoder import folder_of, loaded, local_scorer, why_of
+from engine.llm.cross_encoder import folder_of, labels_of, loaded, local_scorer, why_of
 from engine.llm.scoring import Scorer
 from engine.model.config import RoleModel
 
@@ -56,10 +55,7 @@ def _place_of_support(folder: Path, labels: int) -> int | None:
     """The label that means support; None for a model with a single score."""
     if labels == 1:
         return None
-    config = folder / "config.json"
-    about = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
-    named = about.get("id2label") if isinstance(about, Mapping) else None
-    found = place_of_support(named if isinstance(named, Mapping) else {})
+    found = place_of_support(labels_of(folder))
     if found is None or found >= labels:
         raise ValueError("config.json does not say which of its labels means that a text supports a sentence.")
     return found

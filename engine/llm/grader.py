@@ -33,6 +33,8 @@ from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
 _UNREADABLE = "The model's reply could not be read as a verdict."
+_WORD = "grader_word"
+"""The prompt for one word."""
 _CONTRADICTION = "The model said no, but with a confidence that means yes; that is no verdict."
 
 
@@ -236,6 +238,7 @@ class ChatGrader(ChatRole):
             lambda *_: REASON_SCHEMA,
             WhyReply,
             lambda _, reply: reply.reason or None,
+            prompt="reason",
         )
         async with lane(self._settings, self._chat.name):
             return (await self.taken(inquiry, passage, trace, passage_id=passage.id)).value
@@ -256,10 +259,10 @@ class ChatGrader(ChatRole):
         key = self._yes_no_key(question, passage)
         cached = known.get(key)
         if cached and (found := cached.weighed):
-            self._report(cached, messages, found.to_dict(), passage, trace)
+            self._report(cached, messages, found.to_dict(), passage, trace, prompt=_WORD)
             return found
         async with lane(self._settings, self._chat.name):
-            found, said = await self.weighed(messages, trace, passage_id=passage.id)
+            found, said = await self.weighed(messages, trace, passage_id=passage.id, prompt=_WORD)
         if found and said and self._cache is not None:
             used = (said.prompt_tokens, said.reply_tokens)
             self._cache.put(key, CachedReply(said.text, "", None, *used, found.tokens, found.least))
@@ -306,6 +309,8 @@ class ChatGrader(ChatRole):
         parsed_reply: Mapping[str, Any] | None,
         passage: Passage,
         trace: Trace,
+        *,
+        prompt: str = "grader",
     ) -> None:
         """Report a reply that was paid for before."""
         trace.call(
@@ -324,6 +329,7 @@ class ChatGrader(ChatRole):
                 cached=True,
                 attempt=1 if cached.former is None else TRIES,
                 thinking=cached.thinking,
+                prompt=prompt,
             )
         )
 

@@ -244,6 +244,8 @@ class _Running:
     _deaths: deque[float] = field(default_factory=lambda: deque(maxlen=_DEATHS))
     _why: str = ""
     _starting: subprocess.Popen[bytes] | None = None
+    _unwanted: subprocess.Popen[bytes] | None = None
+    """The one that was ended while it was being started."""
     _calls: int = 0
     _waiting: int = 0
     _used_at: float = 0.0
@@ -306,6 +308,7 @@ class _Running:
     def stop(self) -> None:
         """End the process, if there is one, also while it is being started; calls that it has fail."""
         if (starting := self._starting) is not None:
+            self._unwanted = starting
             starting.kill()
         with self._guard:
             process, self._process = self._process, None
@@ -352,6 +355,9 @@ class _Running:
         limit_s = _LEAST_START_S + self.model.size / _BYTES_A_SECOND
         answer, late = _asked(child, {**wanted, "slots": SLOTS if self.model.kind == "chat" else 1}, limit_s)
         self._starting = None
+        if child is self._unwanted:
+            _close(child)
+            raise ModelError.local_unloaded(model=self.name)
         if not answer:
             killed(child)
             self._deaths.append(time.monotonic())

@@ -48,6 +48,8 @@ class Inquiry(Generic[RequestT, ReplyT, ValueT]):
     """What a readable reply says; None where it cannot be used."""
     at_last: Callable[[RequestT, ReplyT], ValueT | None] | None = None
     """What the reply of the last try is worth all the same, where ``value`` has no use for it."""
+    prompt: str = ""
+    """Its name where it is not the usual one of the role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class ChatRole:
                     attempt=attempt.number,
                     passage_id=passage_id,
                     warmer=second if warmer is None else warmer,
+                    prompt=inquiry.prompt,
                 )
                 value = None if reply is None else inquiry.value(request, reply)
                 readable = reply is not None
@@ -129,7 +132,12 @@ class ChatRole:
         raise UnreadableReply.unusable(model=self.name) if readable else UnreadableReply(model=self.name)
 
     async def weighed(
-        self, messages: Sequence[Message], trace: Trace = SILENT, *, passage_id: PassageId | None = None
+        self,
+        messages: Sequence[Message],
+        trace: Trace = SILENT,
+        *,
+        passage_id: PassageId | None = None,
+        prompt: str = "",
     ) -> tuple[YesNo | None, Said | None]:
         """The probabilities of yes and no as the answer to a prompt that asks for one word, with the reply.
 
@@ -137,7 +145,9 @@ class ChatRole:
         """
         for attempt in tries():
             with attempt:
-                return await self._one_word.weigh(messages, trace, attempt=attempt.number, passage_id=passage_id)
+                return await self._one_word.weigh(
+                    messages, trace, attempt=attempt.number, passage_id=passage_id, prompt=prompt
+                )
         raise AssertionError("the last try raises")
 
 

@@ -87,12 +87,20 @@ class StreamEnd:
 
     def __init__(self) -> None:
         self.seen = False
+        self.begun = False
+        self.left = False
+        """Whether no more of the answer is wanted."""
         self._line = b"\n"
 
     def look(self, part: bytes) -> None:
         """See the next bytes of the answer."""
         self.seen = self.seen or _END.search(self._line + part) is not None
         self._line = (self._line + part)[-_LONGEST_END:]
+
+    def leave(self) -> bool:
+        """End the answer with what has come of it; False where none is watched."""
+        self.left = True
+        return self.begun
 
 
 _watched: ContextVar[StreamEnd | None] = ContextVar("stream_end", default=None)

@@ -72,7 +72,8 @@ class ChatSplitter(ChatRole):
 
     async def split(self, question: str, trace: Trace = SILENT) -> tuple[str, ...]:
         """Return the parts of a question; none where it asks one thing."""
-        return await self.asked(Inquiry(_messages, lambda *_: _SCHEMA, SplitReply, _usable), question, trace)
+        inquiry = Inquiry(_messages, lambda *_: _SCHEMA, SplitReply, _usable, prompt="split")
+        return await self.asked(inquiry, question, trace)
 
 
 def _messages(question: str, former: str | None) -> tuple[Message, ...]:

@@ -120,6 +120,7 @@ async def streamed(
     *,
     before: str = "",
     mend: Mend = mend_of_plain,
+    prompt: str = "",
 ) -> str:
     """The whole answer, its pieces given to ``trace.token``; ``trace.restart`` where another one replaces them.
 
@@ -144,12 +145,15 @@ async def streamed(
     for attempt in tries(final=lambda: heard):
         judge = None if attempt.last else fault_of
         with attempt:
-            said = await chat.say(messages, trace, hear, attempt=attempt.number, fault_of=judge, take_back=take_back)
+            said = await chat.say(
+                messages, trace, hear, attempt=attempt.number, fault_of=judge, take_back=take_back, prompt=prompt
+            )
             thought = bool(said.thinking)
             # One that was cut would be as long, and be cut again.
             fault = fault_of(said.text) if fault_of and said.text and not said.truncated else ""
             if fault_of is not None and fault and not attempt.last:
-                return await _again(chat, (*messages, *again(said.text, mend(said.text))), said.text, trace, fault_of)
+                asked = (*messages, *again(said.text, mend(said.text)))
+                return await _again(chat, asked, said.text, trace, fault_of, prompt=prompt)
             if text := _worded(said.text, fault, chat):
                 return text
     raise ModelError.empty_after_thinking(model=chat.name) if thought else ModelError.empty_reply(model=chat.name)
@@ -171,14 +175,18 @@ def numbered_rows(table: TableGiven) -> tuple[tuple[str, ...], ...]:
     return tuple(rows.get(number, ()) for number in range(1, max(rows, default=0) + 1))
 
 
-async def _again(chat: ChatModel, asked: Sequence[Message], first: str, trace: Trace, fault_of: Fault) -> str:
+async def _again(
+    chat: ChatModel, asked: Sequence[Message], first: str, trace: Trace, fault_of: Fault, *, prompt: str
+) -> str:
     """The second try after a first text that will not do; a first text with words stands where this brings none."""
     fault = fault_of(first)
     trace.restart()
     text = ""
     try:
         async with asyncio.timeout(trace.time_left_s() * _LEFT if fault != "wordless" else None):
-            said = await chat.say(asked, trace, trace.token, attempt=TRIES, warmer=True, take_back=trace.restart)
+            said = await chat.say(
+                asked, trace, trace.token, attempt=TRIES, warmer=True, take_back=trace.restart, prompt=prompt
+            )
             text = said.text
     except (ModelError, TimeoutError):
         if fault == "wordless":

@@ -96,6 +96,7 @@ class ChatSetJudge(ChatRole):
             lambda _, second: SHORT_SET_SCHEMA if second else SET_SCHEMA,
             SetReply,
             lambda _, reply: SetVerdict(ids, reply.answered, reply.why or "–", grader=self.name),
+            prompt="together",
         )
         try:
             async with lane(self._settings, self.name):

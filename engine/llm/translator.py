@@ -75,7 +75,7 @@ class ChatTranslator(ChatRole):
         if language is None:
             return None
         try:
-            inquiry = Inquiry(_messages, lambda *_: _SCHEMA, TranslationReply, _usable)
+            inquiry = Inquiry(_messages, lambda *_: _SCHEMA, TranslationReply, _usable, prompt="translate")
             found = await self.asked(inquiry, _Request(query, language), trace)
         except UnreadableReply:
             found = ""

@@ -104,8 +104,16 @@ def by_cut(screened: Verdict, config: RunConfig) -> Verdict | None:
         relevant=relevant,
         confidence=screened.confidence if relevant == screened.relevant else 1.0 - screened.confidence,
         by_cut=True,
+        cut=config.cascade_high if relevant else config.cascade_low,
         parts=tuple(float(chance >= config.cascade_high) for chance in screened.parts),
     )
+
+
+def cut_of(verdict: Verdict, config: RunConfig) -> float | None:
+    """The cut that a screener's verdict stands by; None where an older record has it from a run with other cuts."""
+    cut = config.cascade_high if verdict.relevant else config.cascade_low
+    cut = cut if verdict.cut is None else verdict.cut
+    return cut if (round(verdict.p_relevant, 9) >= cut) == verdict.relevant else None
 
 
 def screening(rounds: Iterable[Round]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from engine.flow import workflow
 from engine.model.config import RunConfig
-from engine.model.decide import gate_in
+from engine.model.decide import cut_of, gate_in
 from engine.model.values import Candidate, Gate, Passage, PassageId, Round, RunRecord, Verdict
 
 HeldBy = Literal["refused", "below_bar", "unreadable", "ungraded"] | Gate
@@ -73,7 +73,7 @@ def _held(passage: Passage, verdict: Verdict | None, seen: Candidate | None, run
     if verdict.relevant is None:
         return Admitted(passage, "unreadable")
     if not verdict.relevant and verdict.by_cut:
-        return Admitted(passage, "refused", verdict.known_p, run.cascade_low)
+        return Admitted(passage, "refused", verdict.known_p, cut_of(verdict, run))
     if not verdict.relevant:
         return Admitted(passage, "refused", verdict.known_p, run.min_confidence)
     if not verdict.passes(run.min_confidence):

@@ -12,7 +12,7 @@ from typing import Literal
 
 from engine.flow import workflow
 from engine.model.config import BUILTIN
-from engine.model.decide import gate_in, passed_ids
+from engine.model.decide import cut_of, gate_in, passed_ids
 from engine.model.values import Candidate, PassageId, RunRecord, Verdict
 from engine.replay.admitted import refused_given
 
@@ -198,14 +198,14 @@ def _grader(record: RunRecord, names: Collection[PassageId]) -> str:
 def _refused(verdict: Verdict, record: RunRecord) -> dict[str, float]:
     """P(relevant) and the bar that it misses, where both are known; ``no`` where only the grader's no held it back.
 
-    ``screener`` where the cut of a cascade decided: then they are its P and that cut, which a branch may have moved.
+    ``screener`` where the cut of a cascade decided: then they are its P and that cut.
     """
     bar = record.config.min_confidence
     if verdict.relevant is None:
         return {"unreadable": 1.0}
     if verdict.by_cut:
-        figures = {"p": round(verdict.p_relevant, 9), "bar": record.config.cascade_low}
-        return {"screener": 1.0, **(figures if figures["p"] < figures["bar"] else {})}
+        cut = cut_of(verdict, record.config)
+        return {"screener": 1.0, **({} if cut is None else {"p": round(verdict.p_relevant, 9), "bar": cut})}
     if verdict.bare:
         return {}
     figures = {"p": verdict.p_relevant, "bar": bar}

@@ -15,7 +15,7 @@ from engine.knowledge.jobs import Kind, Note
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.progress import NOTHING, IngestReport, Progress
 from engine.library.values import JobKind, JobStatus
-from engine.llm import catalogue, local
+from engine.llm import catalogue, cross_encoder, local
 from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
@@ -153,6 +153,11 @@ class Host:
     def catalogue(self) -> tuple[CatalogueModel, ...]:
         """Models of files that can be fetched, whether they are here or not."""
         return catalogue.listed(self._resources.settings.data_dir)
+
+    @needs("viewer")
+    def cross_encoders(self) -> tuple[str, ...]:
+        """Models in folders that score passages, by name, no matter how they came here."""
+        return cross_encoder.offered(self._resources.settings.data_dir)
 
     @needs("admin", log=N_("Download of a model begun"))
     def start_pull(self, name: str) -> None:

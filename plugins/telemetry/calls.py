@@ -74,7 +74,7 @@ def _describe_chat(call: ModelCall, record: RunRecord, fields: Fields) -> None:
     fields.put("gen_ai.operation.name", "chat")
     fields.put("gen_ai.provider.name", _GEN_AI_NAMES.get(provider, provider))
     fields.put("gen_ai.request.model", model)
-    fields.put(SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION, record.manifest.get(f"{call.role}_prompt"))
+    fields.put(SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION, record.manifest.get(f"{call.prompt}_prompt"))
     _describe_parameters(call, record.config, fields)
     _describe_tokens(call, fields)
     for place, message in enumerate(call.messages):

@@ -17,7 +17,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from engine.builtin.answer_support import WordVerifier
 from engine.evaluation.grader_bench import GraderFigures, figures
 from engine.evaluation.measured_models import FILE, Entry, Found
 from engine.llm.grader import ChatGrader
@@ -45,7 +44,7 @@ from tests.benchmarks.model_grading import (
 from tests.benchmarks.model_roles import Judged, Rewritten, judged, missed, rewritten
 from tests.benchmarks.server_memory import resident_mb
 from tests.benchmarks.verifying import Found as Checked
-from tests.benchmarks.verifying import auc, checked, f1_of_unsupported, interval, marked
+from tests.benchmarks.verifying import WordVerifier, auc, checked, f1_of_unsupported, interval, marked
 from tests.docs.model_tables import tables_of
 from tests.fitting.fit_grader import Vectors
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.builtin.answer_support import WordVerifier
 from tests.benchmarks.model_grading import Kept
-from tests.benchmarks.verifying import Found, auc, checked, f1_of_unsupported, interval, marked
+from tests.benchmarks.verifying import Found, WordVerifier, auc, checked, f1_of_unsupported, interval, marked
 
 
 def test_a_hundred_sentences_are_marked_half_of_them_chinese() -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from engine.model.values import Passage, PassageId
-from engine.roles import Given, Verifier
+from engine.builtin.answer_support import word_checks
+from engine.model.values import Passage, PassageId, SentenceCheck
+from engine.roles import SILENT, Given, Trace, Verifier
 from tests.benchmarks.model_grading import Kept
 
 MARKED = Path(__file__).parent / "marked_sentences.json"
@@ -39,6 +40,15 @@ class Found:
     marked: Marked
     p_supported: float | None
     seconds: float
+
+
+class WordVerifier:
+    """What the program checks by words, as a verifier (contract: :class:`engine.roles.Verifier`)."""
+
+    async def verify(
+        self, question: str, answer: str, given: Given, trace: Trace = SILENT
+    ) -> tuple[SentenceCheck, ...]:
+        return word_checks(question, answer, given)
 
 
 def marked() -> tuple[Marked, ...]:

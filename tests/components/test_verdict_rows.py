@@ -55,7 +55,9 @@ def test_every_verdict_of_a_round_is_one_row_and_every_candidate_is_counted() ->
     [
         (replace(_SCORE, by_cut=True), _SCORE, "screener: P 0.95 ≥ 0.90", 0.9),
         (replace(_SCORE, relevant=False, confidence=0.9, by_cut=True), _SCORE, "screener: P 0.10 < 0.20", 0.2),
-        (replace(_SCORE, by_cut=True, confidence=0.6), _SCORE, "decided by the screener", 0.9),
+        (replace(_SCORE, by_cut=True, confidence=0.6), _SCORE, "decided by the screener", None),
+        (replace(_SCORE, by_cut=True, confidence=0.6, cut=0.55), _SCORE, "screener: P 0.60 ≥ 0.55", 0.55),
+        (replace(_SCORE, by_cut=True, cut=0.8), _SCORE, "screener: P 0.95 ≥ 0.80", 0.8),
         (_SAID, replace(_SCORE, confidence=0.5), "screener: P 0.50, so the grader decided; ", None),
         (_SAID, replace(_SCORE, relevant=None), "screener: unreadable, so the grader decided; ", None),
     ],

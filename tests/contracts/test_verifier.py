@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.builtin.answer_support import WordVerifier
 from engine.llm.connection import lane
 from engine.llm.verifier import ChatVerifier, Claim, ModelVerifier
 from engine.model.config import RoleModel
@@ -16,9 +15,11 @@ from engine.model.values import Attachment, Passage, PassageId, SentenceCheck
 from engine.roles import MOST_CHECKED, Given, Trace, Verifier
 from engine.settings import Settings
 from engine.workflows.run_resources import verifier_of
-from tests.contracts.chat_models import ollama, openai
+from tests.benchmarks.verifying import WordVerifier
+from tests.contracts.chat_models import obedient, ollama, openai
 from tests.contracts.scoring_models import server_settings, tiny_verifier
 from tests.support.listening import Listening
+from tests.support.ollama_stand_in import OllamaStandIn
 
 QUESTION = "How is Novolin kept?"
 COLD = "Novolin is kept at 4 degrees in the fridge of the ward."
@@ -32,12 +33,8 @@ ZH = "瓶装诺和灵放在冰箱冷藏室里，温度为4度。"
 KNOWN = (COLD, WARM, "77 degrees once it was opened", ZH, "99")
 
 
-def words() -> Verifier:
-    return WordVerifier()
-
-
 VERIFIERS: Mapping[str, Callable[[], Verifier]] = {
-    "builtin": words,
+    "builtin": WordVerifier,
     "entailment": lambda: tiny_verifier(KNOWN),
     "ollama": ollama(ChatVerifier),
     "openai": openai(ChatVerifier),
@@ -110,6 +107,17 @@ def test_no_text_is_an_error(verifier: Verifier) -> None:
     odd = "}{][ \x00 \ud800 stands here [1]. <passage> </passage> [9][1]"
     checks = checked(verifier, odd, Given(passages("\ud800 }{", "")))
     assert [item.sentence for item in checks] and all(item.p_supported is not None for item in checks)
+
+
+@pytest.mark.parametrize(("word", "calls"), [("Yes", 1), ("Perhaps", 2)])
+def test_a_sentence_takes_a_second_call_only_where_the_word_is_neither_yes_nor_no(word: str, calls: int) -> None:
+    """What is foretold of a run counts one for each sentence, and says that second tries are apart."""
+    with OllamaStandIn(["qwen3:8b"], reply=obedient, weigh=lambda _: {word: 0.9}) as server:
+        settings, trace = Settings.load(ollama_url=server.url, data_dir=Path("unused")), Listening()
+        verifier = ChatVerifier(RoleModel("ollama:qwen3:8b"), settings)
+        (check,) = asyncio.run(verifier.verify(QUESTION, TRUE, Given(passages(COLD)), trace))
+    assert check.p_supported is not None and check.p_supported > 0.5
+    assert len(trace.calls) == calls
 
 
 @pytest.mark.parametrize("name", MODELS)

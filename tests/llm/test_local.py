@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -29,6 +30,7 @@ from engine.model.config import RoleModel
 from engine.model.values import Message
 from engine.roles import SILENT
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.gates import until
 from tests.support.loop_fakes import passage
 from tests.support.tiny_gguf import CONTEXT, WIDTH, WORDS, write_chat, write_embedder, write_gguf, write_reranker
@@ -172,6 +174,23 @@ def test_a_process_that_dies_again_and_again_is_left_alone_for_a_while(settings:
     with pytest.raises(ModelError) as raised:
         say(settings)
     assert raised.value.code == "WB429"
+
+
+def test_a_process_that_is_ended_while_it_is_loading_is_no_death(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = local._asked
+
+    def asked_and_ended(child: subprocess.Popen[bytes], *request: Any) -> tuple[bytes, bool]:
+        local.stop("chat.gguf", settings)
+        return usual(child, *request)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(local, "_asked", asked_and_ended)
+        for _ in range(local._DEATHS):
+            with raises(ModelError.local_unloaded):
+                say(settings)
+    assert say(settings).text.startswith(WORDS)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")

@@ -27,7 +27,7 @@ from engine.model.config import (
     default_of,
     settings_of,
 )
-from engine.model.system import CatalogueModel, LocalModel
+from engine.model.system import LocalModel
 from engine.model.values import Fault
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -299,11 +299,8 @@ def test_cross_encoders_in_files_are_offered_to_the_roles_that_score_passages() 
     """SC-03"""
     score = LocalModel("rank.gguf", 9, "scores", "bert", "0.6B", "mit", 512, 64, 1)
     broken = replace(score, name="cut.gguf", fault=Fault("WB427", "It is cut off.", "Fetch it again."))
-    known = CatalogueModel("cross_encoder:x/c", "scores", 9, "apache-2.0", "en", "x/c", "ab12" * 16, here=True)
-    host = FakeHost(
-        files=(score, replace(score, name="chat.gguf", kind="chat"), broken),
-        offered_files=(known, replace(known, name="cross_encoder:x/d", here=False)),
-    )
+    files = (score, replace(score, name="chat.gguf", kind="chat"), broken)
+    host = FakeHost(files=files, folders=("cross_encoder:x/c",))
     found = scorers_of(SimpleNamespace(host=host))  # type: ignore[arg-type]
     assert found == ("cross_encoder:rank.gguf", "cross_encoder:x/c")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.engine import Engine
 from engine.errors import ModelError
 from engine.llm.cross_encoder import Score, cross_encoder, local_scorer
 from engine.llm.scoring import Scorer, ScoringGrader, ScoringReranker
 from engine.model.config import RoleModel
 from engine.model.grader_fit import sigmoid
 from engine.model.values import ModelCall, Passage, PassageId, Verdict
+from engine.settings import Settings
 from tests.support.errors import raises
 from tests.support.listening import Listening
 from tests.support.tiny_cross_encoder import write_cross_encoder
@@ -56,6 +58,20 @@ def test_files_that_came_since_are_found_the_next_time(tmp_path: Path) -> None:
         rerank(reranker, passage("a"))
     write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, STATED], "model.onnx")
     assert rerank(reranker, passage("a"))[0][1].p_relevant > 0.5
+
+
+def test_folders_that_are_whole_are_offered_no_matter_how_they_came_here(tmp_path: Path) -> None:
+    """GH-04: a name that is offered is one under which the model answers."""
+    folder = tmp_path / "rerankers"
+    for name in ("tiny/overlap", "alone", "half", "a b"):
+        write_cross_encoder(folder / name, [ASKED, STATED], "model.onnx" if name == "alone" else "onnx/model.onnx")
+    (folder / "half/tokenizer.json").unlink()
+    write_cross_encoder(folder / "tiny/nli", [STATED], labels=("entailment", "neutral", "contradiction"))
+    with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
+        found = engine.host.cross_encoders()
+        tried = [engine.host.try_model(name).fault for name in found]
+    assert found == ("cross_encoder:alone", "cross_encoder:tiny/overlap")
+    assert tried == [None, None]
 
 
 class Counting(Listening):

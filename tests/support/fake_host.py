@@ -47,6 +47,7 @@ class FakeHost:
     trial: ModelTrial | None = None
     files: tuple[LocalModel, ...] = ()
     offered_files: tuple[CatalogueModel, ...] = ()
+    folders: tuple[str, ...] = ()
     calls: list[str] = field(default_factory=list)
 
     def health(self) -> tuple[PartHealth, ...]:
@@ -61,6 +62,9 @@ class FakeHost:
 
     def catalogue(self) -> tuple[CatalogueModel, ...]:
         return self.offered_files
+
+    def cross_encoders(self) -> tuple[str, ...]:
+        return self.folders
 
     def runs_files(self) -> bool:
         return bool(self.files)

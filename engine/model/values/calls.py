@@ -44,6 +44,8 @@ class ModelCall:
     thinking: str = ""
     temperature: float | None = None
     """Where it was asked with another than its role's, as in a second try; None else."""
+    prompt: str = ""
+    """The prompt of a chat model: its version is ``PROMPT_prompt`` in the manifest; empty in older records."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,8 @@ class Verdict:
     """What P(relevant) is; where none is given, as in records from before, what it was with that grader."""
     by_cut: bool = False
     """Whether it is a screener's that stands by the cuts of the cascade: ``min_confidence`` is about a grader's P."""
+    cut: float | None = None
+    """The cut that it stands by; a branch with other cuts keeps it. None in older records."""
 
     def __post_init__(self) -> None:
         if not self.kind:

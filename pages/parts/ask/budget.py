@@ -13,7 +13,8 @@ from engine.model.cost import Cost
 
 def view(config: RunConfig, worst: Cost, words: Words) -> None:
     """Draw the line."""
-    st.caption(budget_text(config, worst, words), width="stretch")
+    once_more = words("Second tries are not counted: where a reply cannot be used, the model is asked once more.")
+    st.caption(budget_text(config, worst, words), width="stretch", help=once_more if worst.calls else None)
 
 
 def budget_text(config: RunConfig, worst: Cost, words: Words) -> str:

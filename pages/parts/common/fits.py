@@ -19,11 +19,10 @@ def fits_of(engine: Engine, collection: str) -> list[str]:
 
 
 def scorers_of(engine: Engine) -> tuple[str, ...]:
-    """Cross-encoders in files that run here, as a config names them: GGUF files, and folders that were fetched."""
+    """Cross-encoders in files that run here, as a config names them: GGUF files, and folders."""
     files = engine.host.local_models() if engine.host.runs_files() else ()
-    found = [item.role_name for item in files if item.kind == "scores" and item.fault is None]
-    found += [item.name for item in engine.host.catalogue() if item.kind == "scores" and item.here]
-    return tuple(dict.fromkeys(found))
+    found = (item.role_name for item in files if item.kind == "scores" and item.fault is None)
+    return (*found, *engine.host.cross_encoders())
 
 
 def fits_for(engine: Engine, collection: str, run: RunConfig, config: RunConfig) -> Mapping[str, GraderFit]:

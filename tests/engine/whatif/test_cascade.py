@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from components.ask.verdict_rows import shown_rounds
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.errors import InvalidConfig, ModelError
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -232,6 +234,22 @@ def test_a_branch_reports_what_screener_and_grader_had_been_asked(engine: Engine
         before, after = ([item for item in run.model_calls if item.role == role] for run in (parent, made))
         assert before and sorted(str(item.passage_id) for item in before) == sorted(str(i.passage_id) for i in after)
         assert all(item.cached for item in after)
+
+
+def test_verdicts_that_a_branch_takes_over_stand_by_the_cuts_of_their_own_run(engine: Engine) -> None:
+    """BE-03: the row says so, and its mark stands there."""
+    models = RoleModels(grader=RoleModel("ollama:qwen3:8b"))
+    config = RunConfig(models=models, cascade=True, cascade_low=0.4, cascade_high=0.6, max_rewrites=1)
+    config = replace(config, gate="pass_rate", grade_pass_threshold=1.0)
+    parent = engine.run("How many rows does a truth table with five variables need?", config)
+    made = forked(engine, parent, replace(config, cascade_low=0.3, cascade_high=0.7), round=1)
+    former, newer = (
+        [item for name, item in own.verdicts.items() if item.by_cut and name not in own.reused] for own in made.rounds
+    )
+    assert {item.cut for item in former} == {0.4, 0.6}
+    assert newer and {item.cut for item in newer} <= {0.3, 0.7}
+    drawn = {row["cut"] for row in shown_rounds(made, words_for("en"))[0]["rows"] if "cut" in row}
+    assert drawn == {0.4, 0.6}
 
 
 @pytest.mark.parametrize("changed", [{"cascade_low": 0.25}, {"cascade": False}, {"models": RoleModels()}])

@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.engine import Engine
+from engine.llm.prompts import GENERATOR_PROMPT_VERSION, REASON_PROMPT_VERSION, YES_NO_PROMPT_VERSION
+from engine.llm.splitter import SPLIT_PROMPT_VERSION
+from engine.llm.sufficiency import SET_PROMPT_VERSION
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.traceparent import parent_in
 from engine.model.values import Fault, ModelCall, NodeExecution, RunRecord
 from engine.samples.demos import all_demos, demo_record
+from engine.settings import Settings
 from plugins.telemetry.trace import trace_of
 from plugins.telemetry.values import Span, Trace
 from tests.api.served import calling
+from tests.contracts.chat_models import obedient, obedient_word
+from tests.support.ollama_stand_in import OllamaStandIn
 
 HEADER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 KIND = "openinference.span.kind"
@@ -164,6 +172,22 @@ def test_a_call_of_a_chat_model_has_the_attributes_of_both_conventions() -> None
     assert attributes["llm.finish_reason"] == "length"
     assert attributes["llm.input_messages.0.message.role"] == "user"
     assert attributes["llm.output_messages.0.message.content"]
+
+
+def test_each_call_names_the_prompt_that_was_sent(tmp_path: Path) -> None:
+    """A role asks in several ways, such as a grader for one word, for its reason and for all passages (TL-01)."""
+    with OllamaStandIn(["qwen3:8b"], reply=obedient, weigh=obedient_word) as ollama:
+        chat = RoleModel("ollama:qwen3:8b")
+        models = RoleModels(grader=chat, rewriter=chat, generator=chat)
+        config = RunConfig(models=models, reasons="before", needs_whole=True, split=True, max_rewrites=0)
+        with Engine.open(Settings(data_dir=tmp_path, ollama_url=ollama.url)) as engine:
+            record = engine.run("What is a truth table, and who wrote about it?", config)
+    named = {
+        (str(call.messages[-1].content).endswith("Yes or no:"), span.attributes["llm.prompt_template.version"])
+        for call, span in zip(record.model_calls, of_kind(trace_of(record, content=True), "LLM"), strict=True)
+    }
+    others = (REASON_PROMPT_VERSION, SET_PROMPT_VERSION, SPLIT_PROMPT_VERSION, GENERATOR_PROMPT_VERSION)
+    assert named == {(True, YES_NO_PROMPT_VERSION), *((False, version) for version in others)}
 
 
 def test_a_reply_from_the_cache_asked_no_model_and_costs_no_tokens() -> None:

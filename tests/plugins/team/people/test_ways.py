@@ -247,7 +247,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     ),
     "is about models": (
         *("Host.providers", "Host.offered", "Host.models", "Host.pulls"),
-        *("Host.local_models", "Host.catalogue", "Host.runs_files"),
+        *("Host.local_models", "Host.catalogue", "Host.cross_encoders", "Host.runs_files"),
         *("Engine.chat_models", "Host.try_model"),
     ),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
