@@ -135,7 +135,12 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a test named by a place in memory: processes that share the tests would know it by different names."""
+    """Refuse a test named by a place in memory: processes that share the tests would know it by different names.
+
+    Refuse, too, what stops Python from keeping what it compiled: each of these processes would compile it again.
+    """
+    if sys.dont_write_bytecode:
+        raise pytest.UsageError("a file of the tests sets sys.dont_write_bytecode when it is imported")
     for item in items:
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"{item.nodeid}: give the parameters ids that say what they are")

@@ -10,16 +10,11 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-# Most files of the projects are the same: compiling those of each is most of the time of this process.
-sys.dont_write_bytecode = True
 _compiled = cache(compile)
 
 
 def _code(_: SourceFileLoader, data: bytes, path: str) -> Any:
     return _compiled(bytes(data), Path(path).name, "exec", dont_inherit=True)
-
-
-SourceFileLoader.source_to_code = _code  # type: ignore[method-assign, assignment]
 
 
 async def answers(folder: Path, questions: list[str]) -> list[dict[str, Any]]:
@@ -78,6 +73,9 @@ def as_said(record: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    # Most files of the projects are the same: compiling those of each is most of the time of this process.
+    sys.dont_write_bytecode = True
+    SourceFileLoader.source_to_code = _code  # type: ignore[method-assign, assignment]
     for line in sys.stdin:
         asked = json.loads(line)
         os.environ.update(asked["environment"])
