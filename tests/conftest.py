@@ -139,7 +139,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Refuse, too, what stops Python from keeping what it compiled: each of these processes would compile it again.
     """
-    if sys.dont_write_bytecode:
+    if sys.dont_write_bytecode and not sys.flags.dont_write_bytecode:
         raise pytest.UsageError("a file of the tests sets sys.dont_write_bytecode when it is imported")
     for item in items:
         if " at 0x" in item.nodeid:
