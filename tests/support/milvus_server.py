@@ -32,8 +32,8 @@ _SETTINGS = {
     "QUERYCOORD_DISTPULLINTERVAL": "50",
 }
 """Each of its usual 16 channels would have a tick of its own; with the usual intervals, a strong read waits 200 ms and
-loading a collection takes seconds. With ticks every 20 ms, a server that has
-nothing to do takes half as much of the processor again."""
+loading a collection takes seconds. With ticks every 20 ms, one that has nothing to do takes half as much processor time
+again."""
 
 _SERVE = """
 import sys
