@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from engine.evaluation.cases import Case
-from engine.evaluation.grader_intervals import bin_of, intervals_of, kappa_interval, share_interval
+from engine.evaluation.grader_intervals import bin_of, intervals_of, kappa_interval, share_interval, shares_of
 from engine.evaluation.judgements import settled
 from engine.evaluation.matching import met_by
 from engine.evaluation.statistics import Interval, sign_test, wilson
@@ -202,7 +202,7 @@ class GraderFigures:
     unlabelled_n: int = 0
     """Pairs with a readable verdict and no label of their own: they are in no figure."""
 
-    def rests_on(self, name: str) -> int | None:
+    def counted_over(self, name: str) -> int | None:
         """The judgements that a share is counted over; None for the figures that all of them are in."""
         counts = self.confusion
         return {
@@ -312,7 +312,7 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         found["recall"] = (confusion.true_pass + files_passed) / (int(truth.sum()) + len(best))
     values = {str(name): value for name, value in found.items() if not isinstance(value, str)}
     asked = [same_wording(pair.question) for pair in usable]
-    sampled = {**_shares(asked, passed, truth, files), **intervals_of(asked, p, truth, passed, bins)}
+    sampled = {**shares_of(asked, passed, truth, files), **intervals_of(asked, p, truth, passed, bins)}
     return GraderFigures(
         n=len(usable),
         relevant_n=int(truth.sum()),
@@ -330,25 +330,6 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         unlabelled_n=sum(pair.label is None and pair.p_relevant is not None for pair in graded),
         **values,
     )
-
-
-def _shares(
-    questions: Sequence[str], passed: BoolArray, truth: BoolArray, files: Sequence[tuple[str, bool]] = ()
-) -> dict[str, Interval]:
-    """The intervals of the shares, by name; ``files`` are questions of whole files, and whether the best one passes."""
-    right = passed & truth
-    of_files = np.array([passes for _, passes in files], dtype=bool)
-    found = {
-        "accuracy": share_interval(questions, passed == truth, np.ones(len(truth))),
-        "precision": share_interval(questions, right, passed),
-        "recall": share_interval(
-            [*questions, *(question for question, _ in files)],
-            np.concatenate((right, of_files)),
-            np.concatenate((truth, np.ones(len(files), dtype=bool))),
-        ),
-        "f1": share_interval(questions, 2.0 * right, passed + 1.0 * truth),
-    }
-    return {name: error for name, error in found.items() if error is not None}
 
 
 def _best_of_files(graded: Sequence[Pair]) -> list[tuple[str, float]]:
@@ -380,7 +361,7 @@ def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
         return None
     best = max(reached, key=lambda point: (point.recall, -point.cut))
     passes = reach >= best.cut
-    sampled = _shares([same_wording(pair.question) for pair in usable], passes, truth)
+    sampled = shares_of([same_wording(pair.question) for pair in usable], passes, truth)
     return Cut(best.cut, best.precision, best.recall, int(passes.sum()), sampled)
 
 

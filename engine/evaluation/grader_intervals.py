@@ -43,6 +43,25 @@ def share_interval(questions: Sequence[str], hits: NDArray[Any], of: NDArray[Any
         return interval(mine / all_, weights=all_)
 
 
+def shares_of(
+    questions: Sequence[str], passed: BoolArray, truth: BoolArray, files: Sequence[tuple[str, bool]] = ()
+) -> dict[str, Interval]:
+    """The intervals of the shares, by name; ``files`` are questions of whole files, and whether the best one passes."""
+    right = passed & truth
+    of_files = np.array([passes for _, passes in files], dtype=bool)
+    found = {
+        "accuracy": share_interval(questions, passed == truth, np.ones(len(truth))),
+        "precision": share_interval(questions, right, passed),
+        "recall": share_interval(
+            [*questions, *(question for question, _ in files)],
+            np.concatenate((right, of_files)),
+            np.concatenate((truth, np.ones(len(files), dtype=bool))),
+        ),
+        "f1": share_interval(questions, 2.0 * right, passed + 1.0 * truth),
+    }
+    return {name: error for name, error in found.items() if error is not None}
+
+
 def _resampled(questions: Sequence[str], figures: Callable[[FloatArray], dict[str, FloatArray]]) -> dict[str, Interval]:
     """Percentile bootstrap of what ``figures`` makes of weights [rows, n].
 

@@ -60,7 +60,7 @@ class _Counted(httpx.AsyncByteStream, httpx.SyncByteStream):
         """The end of what came last, which may be half of a sign that ends a piece."""
         self._ending = watched()
         if self._ending is not None:
-            self._ending.begun = True
+            self._ending.started = True
 
     def __iter__(self) -> Iterator[bytes]:
         for part in self._stream:

@@ -87,7 +87,7 @@ class StreamEnd:
 
     def __init__(self) -> None:
         self.seen = False
-        self.begun = False
+        self.started = False
         self.left = False
         """Whether no more of the answer is wanted."""
         self._line = b"\n"
@@ -100,7 +100,7 @@ class StreamEnd:
     def leave(self) -> bool:
         """End the answer with what has come of it; False where none is watched."""
         self.left = True
-        return self.begun
+        return self.started
 
 
 _watched: ContextVar[StreamEnd | None] = ContextVar("stream_end", default=None)

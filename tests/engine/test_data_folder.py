@@ -211,7 +211,7 @@ def test_a_read_only_folder_ends_the_start_with_a_remedy_and_no_traceback(tmp_pa
     for parent in (tmp_path, *tmp_path.parents[:3]):
         if parent != Path("/tmp"):
             parent.chmod(parent.stat().st_mode | 0o055)
-    # Whoever runs as root may write everywhere, so the program is run as another user then.
+    # Root may write everywhere, so the program is run as another user then.
     script = """
 import os, sys
 import engine.cli.serve

@@ -352,21 +352,21 @@ def test_nothing_is_said_of_sampling_error_where_it_cannot_be() -> None:
     assert all(item.method == "wilson" and item.low < 0.95 for item in found.intervals.values()), "nor is it certain"
 
 
-def test_a_share_says_how_many_labels_it_rests_on_and_recall_counts_files_among_them() -> None:
+def test_a_share_says_how_many_labels_it_is_counted_over_and_recall_counts_files_among_them() -> None:
     random = np.random.default_rng(7)
     made = drawn(random, 40, 0.4)
     found = figures(made)
     matrix = found.confusion
-    assert found.rests_on("precision") == matrix.true_pass + matrix.false_pass
-    assert found.rests_on("recall") == found.relevant_n == matrix.true_pass + matrix.false_drop
-    assert found.rests_on("f1") == found.n - matrix.true_drop and found.rests_on("kappa") is None
+    assert found.counted_over("precision") == matrix.true_pass + matrix.false_pass
+    assert found.counted_over("recall") == found.relevant_n == matrix.true_pass + matrix.false_drop
+    assert found.counted_over("f1") == found.n - matrix.true_drop and found.counted_over("kappa") is None
     of_files = [
         replace(item, case_id=f"f{place}", question=f"File {place}?", label=None, label_source="file", files=(0,))
         for place, item in enumerate(made[:30])
     ]
     alone, together = figures(of_files), figures([*made, *of_files])
-    assert set(alone.intervals) == {"recall"} and alone.rests_on("recall") == alone.intervals["recall"].n == 30
-    assert together.rests_on("recall") == found.relevant_n + 30
+    assert set(alone.intervals) == {"recall"} and alone.counted_over("recall") == alone.intervals["recall"].n == 30
+    assert together.counted_over("recall") == found.relevant_n + 30
     assert together.intervals["recall"].value == pytest.approx(together.recall)
     assert together.intervals["precision"] == found.intervals["precision"]
 

@@ -285,7 +285,7 @@ def test_each_kind_of_p_is_shown_by_itself_in_words_a_newcomer_reads() -> None:
     assert said.startswith("Of 12 passages with P(relevant) near 0.90, a share of 0.33 is labelled relevant (95 %: 0.1")
     assert counted.startswith("From 20 questions. Small figures: 95 % intervals") and "1 unreadable" in counted
     tiles = re.findall(r"\d\.\d\d – \d\.\d\d(?: · n = \d+)?|n = \d+", inline(app))
-    assert tiles[0].endswith("n = 12"), "precision rests on what passes"
+    assert tiles[0].endswith("n = 12"), "precision is of what passes"
     assert tiles[1] == "n = 4", "recall on four questions, which say nothing of others"
     assert tiles[2].endswith("n = 12") and "n =" not in tiles[3], "F1, and κ over all"
     app.session_state["bench_kind"] = "token"

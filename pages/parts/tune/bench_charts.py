@@ -92,7 +92,7 @@ def ranged_text(value: float | None, found: Interval | None) -> str:
 
 def _sampled_text(found: GraderFigures, name: str) -> str:
     """``0.71 – 0.84 · n = 52``: the interval, and the judgements that a share is counted over."""
-    judged = found.rests_on(name)
+    judged = found.counted_over(name)
     parts = (interval_text(found.intervals.get(name)), f"n = {judged}" if judged else "")
     return " · ".join(part for part in parts if part)
 
